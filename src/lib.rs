@@ -103,6 +103,7 @@
 //! | `request` | the next request: REQUEST's own bytes, grown by an answer and the results of its calls |
 //! | `agent` | the loop of an agent: rounds, tools, approval, limits |
 //! | `rows` | rows of NDJSON that hold answers, and get their summaries |
+//! | `cassette` | files of recorded exchanges: a row a recorder, JSON and YAML as one stream of nodes, one exchange in memory |
 //! | `capture` | captures, when their bytes came, and the golden files that they are held to |
 //! | `commands` | one file a command; the loop over inputs; `main` |
 //! | `cli` | the clap structs |
@@ -177,6 +178,12 @@
 //! 3. Put `fixtures/dialect/NAME/one_call.in` and `several_calls_and_text.in` beside it, each
 //!    with its `.args`: the tests ask for them.
 //!
+//! # Adding a recorder of exchanges
+//!
+//! 1. Write a row in `src/cassette/table.rs`: what is seen of its files first, where the exchanges
+//!    are, and in each of them method, URL, request, status, headers and body.
+//! 2. Put a file of it in `fixtures/cassette/NAME`, with the four exchanges that all others have.
+//!
 //! # Adding a local program
 //!
 //! 1. Write a TOML file with the fields of [`dressing::Program`], its texts as the program's source
@@ -197,6 +204,8 @@ mod agent;
 mod assemble;
 #[cfg(feature = "cli")]
 mod capture;
+#[cfg(feature = "cli")]
+mod cassette;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
@@ -240,6 +249,7 @@ pub mod internals {
             Dice, Excuse, Split, other_lines, prefix_of, shrink, stretch, stretches,
             without_offsets,
         },
+        cassette::{Seen, exchanges, recorder_names},
         cli::{Cli, Command},
         commands::{Reader, describe},
         io::{Ended, Input, Output, Progress, Read, Signals, Task, pump, report_on},

@@ -55,7 +55,7 @@ const OF_CONNECTION: &[&str] = &[
 
 impl RecordedHead {
     /// Reads the last of the heads that these bytes are.
-    fn new(bytes: &[u8], head: Head) -> Self {
+    pub(crate) fn new(bytes: &[u8], head: Head) -> Self {
         let text = String::from_utf8_lossy(bytes).replace('\r', "");
         let last = text.trim_end().rsplit("\n\n").next().unwrap_or_default();
         let header = |line: &str| {

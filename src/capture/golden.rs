@@ -207,8 +207,14 @@ impl Golden {
 
 /// Returns the lines that `parse --join` prints of a capture that comes in these pieces.
 pub(crate) fn joined(config: &Config, pieces: &[&[u8]]) -> String {
+    joined_as(config, pieces, None)
+}
+
+/// The same, where the lines have the name of their input.
+pub(crate) fn joined_as(config: &Config, pieces: &[&[u8]], file: Option<&str>) -> String {
     let mut out = Vec::new();
-    let mut sink = Join::new(Ndjson::new(&mut out, Label::default()));
+    let label = Label::new(file.map(str::to_owned), None);
+    let mut sink = Join::new(Ndjson::new(&mut out, label));
     let mut pipeline = Pipeline::new(config);
     // Writing to memory does not fail.
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::capture::file::Capture;
 use crate::capture::replay::{Plan, Play};
 use crate::capture::rhythm::{Read, Rhythm};
+use crate::capture::tape::Tape;
 use crate::convert::{self, Converter, OneMessage, Options, Seen};
 use crate::format::support::object::Object;
 use crate::format::{Envelope, FORMATS, Format, Losses, Reply, Writing, reply_of};
@@ -34,6 +35,8 @@ pub(crate) enum By {
 pub(crate) struct Server {
     /// Of each capture, the body alone.
     pub(crate) captures: Vec<Capture>,
+    /// Recorded exchanges, in place of captures.
+    pub(crate) tape: Option<Tape>,
     pub(crate) play: Play,
     pub(crate) by: By,
     /// The number of requests that fail, if not all, and their HTTP status.
@@ -75,6 +78,10 @@ pub(crate) enum Body {
 impl Server {
     /// Returns the answer to a request.
     pub(crate) fn answer(&self, request: &Request) -> Answer {
+        let recorded = self.tape.as_ref().map(|tape| tape.answer(request));
+        if let Some(Ok(answer)) = recorded {
+            return answer;
+        }
         if matches!((&*request.method, &*request.target), ("HEAD", _) | ("GET", "/")) {
             let headers = vec![("content-length".into(), "0".into())];
             return Answer { status: 200, headers, body: Body::Whole(String::new()), file: None };
@@ -94,6 +101,9 @@ impl Server {
             Some((count, _)) => count.unwrap_or(0),
             None => 0,
         };
+        if let Some(Err(why)) = recorded {
+            return failure(reply, 400, Some(&why));
+        }
         let asks = Object::new(&text);
         let is_asked = |(_, capture): &(usize, &Capture)| {
             self.by != By::Path || asked.is_none_or(|asked| capture.is_in(asked))

@@ -109,9 +109,10 @@ pub struct Replay {
     ///
     /// turn: the one after as many others as the request has answers of the model. request: the next
     /// one each time. path: by turn, of those in the format of the endpoint. After the last one, the
-    /// answer is status 400, which no client repeats.
-    #[arg(long, value_name = "WHAT", value_enum, default_value = "turn")]
-    pub by: Order,
+    /// answer is status 400, which no client repeats. By default by turn; of a file of recorded
+    /// exchanges that which was recorded for the request, by method, path, query and body.
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub by: Option<Order>,
 
     /// Answer each request with an error of this HTTP status
     #[arg(long, value_name = "N", requires = "server", value_parser = clap::value_parser!(u16).range(400..600))]

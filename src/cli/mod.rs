@@ -324,7 +324,7 @@ pub struct Formats {
     #[arg(long, conflicts_with = "json", requires = "name")]
     pub row: bool,
 
-    /// The framing, format, dialect or program to print all of, by any of its names, or a format file of your
+    /// The framing, format, dialect, program or cassette to print all of, by any of its names, or a format file of your
     /// own to check
     #[arg(value_name = "NAME|FILE")]
     pub name: Option<String>,

@@ -1,15 +1,16 @@
 //! `convert`: any provider's stream in, another provider's stream out.
 
-use std::io;
+use std::io::{self, Write};
 
 use anyhow::{Context, bail};
 
 use crate::cli::{ChoiceFilter, Convert, Ids};
+use crate::commands::exchanges::{Source, Stream, fail, may_be_cassette};
 use crate::commands::reader::Reader;
 use crate::commands::{Inputs, conclude, lost, print, shown};
 use crate::convert::{self, Converter, OneMessage, Options, Seen};
 use crate::format::{Carry, Envelope, Info, Losses, Writing};
-use crate::io::{Output, Progress, die, pump, report, report_on};
+use crate::io::{Output, die, pump, report, report_on};
 use crate::pipeline::Pipeline;
 use crate::sink::Capped;
 use crate::status::{Outcome, Status, Witness};
@@ -30,20 +31,29 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     let inputs = Inputs::new(&args.reading.files)?;
     let name = inputs.names.first().copied().unwrap_or("-");
     let strict = args.reading.wire.strict;
-    let mut status = Status::new(strict);
-    let Some(mut input) = inputs.open(name, &mut io::stderr(), &mut status) else {
-        return Ok(status.code(false));
-    };
-    let progress = Progress::new(shown(name), input.size());
+    let (mut status, mut rest) = (Status::new(strict), Status::new(strict));
     let (mut seen, mut losses) = (Seen::default(), Losses::default());
     let converter = Converter::new(Output::standard(), writing, &options, &mut losses);
     let max = args.reading.wire.max_memory.0;
-    let witness = Witness::new(converter, &mut status, shown(name), progress.stderr());
+    let witness = Witness::new(converter, &mut status, shown(name), io::stderr());
     let mut sink = OneMessage::new(Capped::new(witness, max), args.message, &mut seen);
-    let mut reader = Reader::new(Pipeline::new(&config), &mut sink);
-    let ended = pump(&mut input, &mut reader, &progress).map_err(lost)?;
+    let mut read = |source: Source<'_>, stderr: &mut dyn Write, status: &mut Status| {
+        let progress = source.progress();
+        let mut input = match source.stream {
+            Stream::Input(input) => input,
+            Stream::Broken { code, message, offset } => {
+                return fail(&mut sink, code, &message, offset).map(|()| None);
+            }
+        };
+        let mut reader = Reader::new(Pipeline::new(&config), &mut sink);
+        let ended = pump(&mut input, &mut reader, &progress)?;
+        Ok(conclude(&ended, &source.name, stderr, status))
+    };
+    let finds = may_be_cassette(&config);
+    let to = (&mut io::stderr() as &mut dyn Write, &mut rest);
+    let signal = inputs.each(name, config.format, finds, to, &mut read).map_err(lost)?;
     drop(sink);
-    let signal = conclude(&ended, name, &mut io::stderr(), &mut status);
+    status.add(rest);
     for line in lines(writing, &losses) {
         report(&mut io::stderr(), &line);
     }

@@ -1,11 +1,12 @@
 //! `detect`: what format this is, and why.
 
-use std::io;
+use std::io::{self, Write};
 
 use serde::Serialize;
 
 use crate::cli::Detect;
-use crate::commands::{Inputs, conclude, shown, write_now};
+use crate::commands::exchanges::{Source, Stream};
+use crate::commands::{Inputs, conclude, lost, shown};
 use crate::detect;
 use crate::detect::Verdict;
 use crate::event::Code;
@@ -20,41 +21,34 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
     let mut status = Status::default();
     let mut separator = "";
     for name in &inputs.names {
-        let stderr = &mut io::stderr();
-        let Some(mut input) = inputs.open(name, stderr, &mut status) else { continue };
-        let mut look = Look { own: args.format, ..Look::default() };
-        let ended = look.read(&mut input);
-        if let Some(signal) = conclude(&ended, name, stderr, &mut status) {
+        let mut read = |source: Source<'_>, stderr: &mut dyn Write, status: &mut Status| {
+            let Source { name, file, stream } = source;
+            let mut input = match stream {
+                Stream::Input(input) => input,
+                Stream::Broken { code, message, offset } => {
+                    status.note_error(code);
+                    report_error(stderr, &name, code, &message, Some(offset));
+                    return Ok(None);
+                }
+            };
+            let mut look = Look { own: args.format, ..Look::default() };
+            let ended = look.read(&mut input);
+            let signal = conclude(&ended, &name, stderr, status);
+            if signal.is_some() || matches!(ended, Ended::Unreadable(_)) {
+                return Ok(signal);
+            }
+            look.report(&name, stderr, status);
+            let file = file.as_deref().map(|file| if args.json { file } else { shown(file) });
+            let text = describe(&look.verdict, file, args.json);
+            out.write_all(format!("{separator}{text}").as_bytes())?;
+            out.flush()?;
+            separator = if args.json { "" } else { "\n" };
+            Ok(None)
+        };
+        let to = (&mut io::stderr() as &mut dyn Write, &mut status);
+        if let Some(signal) = inputs.each(name, args.format, true, to, &mut read).map_err(lost)? {
             die(signal);
         }
-        if let Ended::Unreadable(_) = ended {
-            continue;
-        }
-        match look.outcome() {
-            Some(Outcome::Truncated) => {
-                status.note(Outcome::Truncated);
-                let message = "the input is empty";
-                report_error(stderr, shown(name), Code::Truncated, message, Some(0));
-            }
-            Some(outcome) => {
-                status.note(outcome);
-                let message = match look.verdict.evidence.last() {
-                    // No format reads what has no framing: this is why.
-                    Some(reason) if look.verdict.framing == "unknown" => reason,
-                    _ => {
-                        "the format is not recognised; `toolstream parse -f NAME` reads it as one \
-                         that `toolstream formats` lists, `-f FILE` as one that you describe"
-                    }
-                };
-                report_on(stderr, shown(name), message, None);
-            }
-            None => {}
-        }
-        let file = if args.json { *name } else { shown(name) };
-        let file = Some(file).filter(|_| inputs.names.len() > 1);
-        let text = describe(&look.verdict, file, args.json);
-        write_now(&mut out, format!("{separator}{text}").as_bytes())?;
-        separator = if args.json { "" } else { "\n" };
     }
     Ok(status.code(false))
 }
@@ -98,6 +92,25 @@ impl Look {
 
     fn is_known(&self) -> bool {
         self.verdict.format != "unknown"
+    }
+
+    /// Reports an input that is not known.
+    fn report(&self, name: &str, stderr: &mut dyn Write, status: &mut Status) {
+        let Some(outcome) = self.outcome() else { return };
+        status.note(outcome);
+        if outcome == Outcome::Truncated {
+            let message = "the input is empty";
+            return report_error(stderr, name, Code::Truncated, message, Some(0));
+        }
+        let message = match self.verdict.evidence.last() {
+            // No format reads what has no framing: this is why.
+            Some(reason) if self.verdict.framing == "unknown" => reason,
+            _ => {
+                "the format is not recognised; `toolstream parse -f NAME` reads it as one that \
+                 `toolstream formats` lists, `-f FILE` as one that you describe"
+            }
+        };
+        report_on(stderr, name, message, None);
     }
 
     fn outcome(&self) -> Option<Outcome> {

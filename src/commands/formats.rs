@@ -1,4 +1,5 @@
-//! `formats`: every framing, wire format, dialect and local program in columns, or all of one row.
+//! `formats`: every framing, wire format, dialect, local program and recorder of exchanges in columns,
+//! or all of one row.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +8,7 @@ use rustix::stdio::stdout;
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
+use crate::cassette::recorders;
 use crate::cli::Formats;
 use crate::commands::print;
 use crate::dialect::DIALECTS;
@@ -46,9 +48,11 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
         if listing.rows().next().is_none() {
             let near = nearest(name, &names).join(", ");
             match near.is_empty() {
-                true => bail!("no framing, format, dialect or program is named {name}"),
+                true => bail!("no framing, format, dialect, program or cassette is named {name}"),
                 false => {
-                    bail!("no framing, format, dialect or program is named {name}; similar: {near}")
+                    bail!(
+                        "no framing, format, dialect, program or cassette is named {name}; similar: {near}"
+                    )
                 }
             }
         }
@@ -61,13 +65,14 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
     })
 }
 
-/// The four tables.
+/// The five tables.
 #[derive(Default, Serialize)]
 struct Listing {
     framings: Vec<Row>,
     formats: Vec<Row>,
     dialects: Vec<Row>,
     programs: Vec<Row>,
+    cassettes: Vec<Row>,
 }
 
 /// A row of any of them; what a table does not have is absent.
@@ -128,7 +133,15 @@ impl Listing {
             link: Some(row.link),
             ..Row::default()
         });
+        let cassettes = recorders().map(|row| Row {
+            kind: "cassette",
+            name: row.name,
+            about: Some(row.about),
+            link: Some(row.link),
+            ..Row::default()
+        });
         Listing {
+            cassettes: cassettes.collect(),
             programs: programs.collect(),
             framings: framings.collect(),
             formats: formats.collect(),
@@ -138,7 +151,7 @@ impl Listing {
 
     fn rows(&self) -> impl Iterator<Item = &Row> {
         let wire = self.framings.iter().chain(&self.formats);
-        wire.chain(&self.dialects).chain(&self.programs)
+        wire.chain(&self.dialects).chain(&self.programs).chain(&self.cassettes)
     }
 
     /// Returns every name and alias once: a format and a dialect may share one.
@@ -150,8 +163,8 @@ impl Listing {
     /// Keeps the rows of this name or alias; `-` and `_` are the same.
     fn retain(&mut self, name: &str) {
         let name = name.replace('_', "-");
-        let Listing { framings, formats, dialects, programs } = self;
-        for rows in [framings, formats, dialects, programs] {
+        let Listing { framings, formats, dialects, programs, cassettes } = self;
+        for rows in [framings, formats, dialects, programs, cassettes] {
             rows.retain(|row| row.names().any(|known| known.replace('_', "-") == name));
         }
     }
@@ -164,6 +177,7 @@ impl Listing {
             ("FORMAT", CAN, "ABOUT", &self.formats),
             ("DIALECT", "", "MODELS", &self.dialects),
             ("PROGRAM", "", "ABOUT", &self.programs),
+            ("CASSETTE", "", "ABOUT", &self.cassettes),
         ];
         for (name, can, about, rows) in tables {
             line(name, can, about, width, &mut out);

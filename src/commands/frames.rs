@@ -6,12 +6,13 @@ use crate::cli::Frames;
 use crate::detect::AutoFramer;
 use crate::event::Code;
 use crate::frame::{FaultKind, FrameConfig, FrameResult};
-use crate::io::{Output, Progress, Task, die, pump, report_error, report_on};
+use crate::io::{Output, Task, die, pump, report_error, report_on};
 use crate::sink;
-use crate::sink::error_code;
+use crate::sink::{Label, error_code};
 use crate::status::Status;
 
-use crate::commands::{Inputs, conclude, lost, shown};
+use crate::commands::exchanges::{Source, Stream};
+use crate::commands::{Inputs, conclude, lost};
 
 pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     let inputs = Inputs::new(&args.files)?;
@@ -20,22 +21,32 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     let (strict, max_event) = (args.strict, args.max_event.0);
     let config = FrameConfig { strict, max_event, ..FrameConfig::default() };
     for name in &inputs.names {
-        let stderr = &mut io::stderr();
-        let Some(mut input) = inputs.open(name, stderr, &mut status) else { continue };
-        let progress = Progress::new(shown(name), input.size());
-        let mut task = Printer {
-            framer: AutoFramer::new(args.framing, config),
-            reporter: Reporter {
-                sink: sink::Frames::new(&mut out, inputs.label(name, false)),
-                status: &mut status,
-                name: shown(name),
-                stderr: &mut progress.stderr(),
-                is_stopped: false,
-            },
-            offset: 0,
+        let mut read = |source: Source<'_>, _: &mut dyn Write, status: &mut Status| {
+            let progress = source.progress();
+            let Source { name, file, stream } = source;
+            let mut task = Printer {
+                framer: AutoFramer::new(args.framing, config),
+                reporter: Reporter {
+                    sink: sink::Frames::new(&mut out, Label::new(file, None)),
+                    status: &mut *status,
+                    name: &name,
+                    stderr: &mut progress.stderr(),
+                    is_stopped: false,
+                },
+                offset: 0,
+            };
+            let ended = match stream {
+                Stream::Input(mut input) => pump(&mut input, &mut task, &progress)?,
+                Stream::Broken { code, message, offset } => {
+                    task.reporter.error(code, &message, offset)?;
+                    return task.flush().map(|()| None);
+                }
+            };
+            Ok(conclude(&ended, &name, &mut io::stderr(), status))
         };
-        let ended = pump(&mut input, &mut task, &progress).map_err(lost)?;
-        if let Some(signal) = conclude(&ended, name, stderr, &mut status) {
+        let to = (&mut io::stderr() as &mut dyn Write, &mut status);
+        let finds = args.framing.is_none();
+        if let Some(signal) = inputs.each(name, None, finds, to, &mut read).map_err(lost)? {
             die(signal);
         }
     }

@@ -212,7 +212,7 @@ mod tests {
         let captures = vec![Capture::new("a", stream.into_bytes())];
         let arguments = ["replay", "a"].iter().chain(options);
         let Arguments { replay } = Arguments::parse_from(arguments);
-        let mut service = Service::new(&replay, captures).unwrap();
+        let mut service = Service::new(&replay, captures, None).unwrap();
         service.patience = Duration::from_millis(100);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

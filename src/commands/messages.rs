@@ -11,18 +11,19 @@ use rustix::termios::tcgetwinsize;
 
 use crate::capture::Rhythm;
 use crate::cli::{ChoiceFilter, Classify, Parse, Part, Printing, Reading, Show};
-use crate::io::{Input, Output, Progress, die, pump, report, report_on};
+use crate::io::{Ended, Output, Progress, die, pump, report, report_on};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
 use crate::sink::{
-    Capped, Counted, Join, Label, Look, Ndjson, Parts, People, Sink, Sum, Summed, Values,
+    Capped, Clock, Counted, Join, Label, Look, Ndjson, Parts, People, Sink, Sum, Summed, Values,
 };
 use crate::status::{Outcome, Status, Witness};
 
+use crate::commands::exchanges::{ReadSource, Source, Stream, fail, may_be_cassette};
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::reader::Reader;
 use crate::commands::rows::rows;
-use crate::commands::{HasRead, Inputs, conclude, has_color, lost, shown};
+use crate::commands::{HasRead, Inputs, conclude, has_color, lost};
 
 /// The report on an input that was found to be plain text.
 const GUESS: &str = "no wire format fits, so it was read as plain text; `-f text` says that it is";
@@ -137,26 +138,34 @@ impl<'a> Job<'a> {
         let mut out = Output::standard();
         let mut status = Status::default();
         for name in &self.inputs.names {
-            let Some(mut input) = self.inputs.open(name, &mut io::stderr(), &mut status) else {
-                continue;
+            let mut read = |source: Source<'_>, _: &mut dyn Write, status: &mut Status| {
+                let progress = source.progress();
+                let read = self.read(source, &mut out, &mut progress.stderr(), &progress)?;
+                status.add(read.status);
+                Ok(read.signal)
             };
-            let progress = Progress::new(shown(name), input.size());
-            let read = self
-                .read(name, &mut input, &mut out, &mut progress.stderr(), &progress)
-                .map_err(lost)?;
-            if let Some(signal) = read.signal {
+            let to = (&mut io::stderr() as &mut dyn Write, &mut status);
+            if let Some(signal) = self.each(name, to, &mut read).map_err(lost)? {
                 die(signal);
             }
-            status.add(read.status);
         }
         Ok(status)
     }
 
-    /// Reads one input to its end. Fails only if writing does.
-    fn read(
+    /// Reads the parts of an input, which is looked into unless an option says what it is.
+    fn each(
         &self,
         name: &str,
-        input: &mut Input<'_>,
+        to: (&mut dyn Write, &mut Status),
+        read: &mut ReadSource<'_>,
+    ) -> io::Result<Option<i32>> {
+        self.inputs.each(name, self.config.format, may_be_cassette(&self.config), to, read)
+    }
+
+    /// Reads one part to its end. Fails only if writing does.
+    fn read(
+        &self,
+        source: Source<'_>,
         out: &mut dyn Write,
         stderr: &mut dyn Write,
         progress: &Progress,
@@ -168,8 +177,10 @@ impl<'a> Job<'a> {
             Print::Summaries(printing) => (printing.timing, self.reading.wire.max_memory.0),
             Print::People(look) => (look.parts.usage, 0),
         };
-        let size = input.size().filter(|_| wants_time);
-        let rhythm = match size.map(|size| Rhythm::beside(name, size)).transpose() {
+        let Source { name, file, stream } = source;
+        let size = stream.size();
+        let beside = size.filter(|_| wants_time).map(|size| Rhythm::beside(&name, size));
+        let rhythm = match beside.transpose() {
             Ok(rhythm) => rhythm.flatten(),
             Err(error) => {
                 let is_misfit = error.kind() == ErrorKind::InvalidData;
@@ -179,25 +190,33 @@ impl<'a> Job<'a> {
             }
         };
         // A file has been written before: how long it takes to read it tells people nothing.
-        let is_known = rhythm.is_some() || input.size().is_none();
+        let is_known = rhythm.is_some() || size.is_none();
         let is_timed = wants_time && (is_known || !matches!(self.print, Print::People(_)));
-        let label = self.inputs.label(name, is_timed);
+        let label = Label::new(file, is_timed.then(Clock::default));
         let clock = label.clock.clone();
         let pipeline = Pipeline::new(&self.config);
         let lines = self.sink(out, label, &mut sum);
-        let witness = Witness::new(lines, &mut status, shown(name), &mut *stderr);
+        let witness = Witness::new(lines, &mut status, &name, &mut *stderr);
         let mut sink: Box<dyn Sink> = match max_memory {
             0 => Box::new(witness),
             max => Box::new(Capped::new(witness, max)),
         };
-        let mut reader = Reader::new(pipeline, &mut *sink).timed(clock, rhythm);
-        let ended = pump(input, &mut reader, progress)?;
-        let is_guess = reader.pipeline().is_plain() && self.reading.wire.finds_all_out();
+        let (ended, is_guess) = match stream {
+            Stream::Input(mut input) => {
+                let mut reader = Reader::new(pipeline, &mut *sink).timed(clock, rhythm);
+                let ended = pump(&mut input, &mut reader, progress)?;
+                (ended, reader.pipeline().is_plain() && self.reading.wire.finds_all_out())
+            }
+            Stream::Broken { code, message, offset } => {
+                fail(&mut *sink, code, &message, offset)?;
+                (Ended::Well, false)
+            }
+        };
         drop(sink);
         if is_guess {
-            report_on(stderr, shown(name), GUESS, None);
+            report_on(stderr, &name, GUESS, None);
         }
-        let signal = conclude(&ended, name, stderr, &mut status);
+        let signal = conclude(&ended, &name, stderr, &mut status);
         self.sum.lock().unwrap_or_else(PoisonError::into_inner).add(sum);
         Ok(HasRead { status, signal })
     }
@@ -206,12 +225,14 @@ impl<'a> Job<'a> {
     fn read_whole(&self, name: &str) -> Finished {
         let mut result = Finished::default();
         let Finished { status, out, stderr } = &mut result;
-        if let Some(mut input) = self.inputs.open(name, stderr, status) {
-            match self.read(name, &mut input, out, stderr, &Progress::none()) {
-                Ok(read) => *status = read.status,
-                // Writing to memory does not fail.
-                Err(_) => status.note(Outcome::Io),
-            }
+        let mut read = |source: Source<'_>, stderr: &mut dyn Write, status: &mut Status| {
+            let read = self.read(source, out, stderr, &Progress::none())?;
+            status.add(read.status);
+            Ok(read.signal)
+        };
+        // Writing to memory does not fail.
+        if self.each(name, (stderr, status), &mut read).is_err() {
+            status.note(Outcome::Io);
         }
         result
     }

@@ -5,6 +5,7 @@ mod agent;
 mod check;
 mod convert;
 mod detect;
+mod exchanges;
 mod formats;
 mod frames;
 mod listen;
@@ -37,7 +38,7 @@ use crate::io::{
     report_lines, report_on,
 };
 use crate::request::Refused;
-use crate::sink::{Clock, Label, schema};
+use crate::sink::schema;
 use crate::status::{Outcome, Status};
 
 pub use detect::describe;
@@ -258,12 +259,6 @@ impl<'a> Inputs<'a> {
                 status.note(if name == "-" { Outcome::Io } else { Outcome::Usage });
             })
             .ok()
-    }
-
-    /// Returns the members that are added to every line of an input.
-    fn label(&self, name: &str, timing: bool) -> Label {
-        let file = Some(name.to_owned()).filter(|_| self.names.len() > 1);
-        Label::new(file, timing.then(Clock::default))
     }
 }
 

@@ -8,13 +8,14 @@ use anyhow::{Context, bail};
 
 use crate::agent::{self, Approval, Runner, Stop};
 use crate::cli::{Next, Passing, Running};
+use crate::commands::exchanges::open_one;
 use crate::commands::reader::Reader;
 use crate::commands::request::{named, read_json, read_request};
 use crate::commands::tools::{rules, toolbox};
 use crate::commands::{conclude, lost, needs_pipe, print, shown};
 use crate::event::{Event, Kind, Pieces};
 use crate::io::{
-    Children, Input, Original, Output, Progress, Signals, can_write, die, pump, read_whole, report,
+    Children, Original, Output, Progress, Signals, can_write, die, pump, read_whole, report,
     report_on, write_whole,
 };
 use crate::pipeline::{Config, Pipeline};
@@ -224,7 +225,7 @@ fn read_answer(
 ) -> anyhow::Result<Message> {
     let mut config = Config { turn: true, finds_ours: false, ..args.wire.config() };
     config.assembly.choice = Some(args.choice);
-    let mut input = Input::open(file, signals).with_context(|| shown(file).to_owned())?;
+    let mut input = open_one(file, signals)?;
     let progress = Progress::new(shown(file), input.size());
     let mut message = Message::default();
     let both = Both { message: &mut message, out };

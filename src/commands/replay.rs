@@ -6,8 +6,10 @@ use std::time::Instant;
 use anyhow::{anyhow, bail};
 use rustix::stdio::{stdin, stdout};
 
-use crate::capture::{Capture, Plan, Play, Tempo};
+use crate::capture::{Capture, Plan, Play, Tape, Tempo};
+use crate::cassette::Exchange;
 use crate::cli::Replay;
+use crate::commands::exchanges::{exchange, exchanges, is_answer};
 use crate::commands::service::{Service, play};
 use crate::commands::{listen, lost, needs_pipe};
 use crate::event::Code;
@@ -27,12 +29,37 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
         }
         needs_pipe("name a FILE, or pipe a capture in")?;
     }
+    if is_server && let Some(exchanges) = recorded(args, &signals)? {
+        let service = match args.by {
+            None => {
+                let tape = Tape::new(exchanges, &args.play()).map_err(|why| anyhow!(why))?;
+                Service::new(args, Vec::new(), Some(tape))?
+            }
+            Some(_) => {
+                let mut answers = exchanges;
+                answers.retain(|(_, exchange)| is_answer(exchange, None));
+                let capture = |(name, exchange): (String, Exchange)| {
+                    let bytes = [exchange.head(), exchange.body].concat();
+                    Capture::new(&name, bytes).into_responses()
+                };
+                Service::new(args, answers.into_iter().flat_map(capture).collect(), None)?
+            }
+        };
+        return serve(service, args, &signals);
+    }
     let mut captures = Vec::new();
     let mut plans = Vec::new();
     for (name, left) in args.files.iter().zip((0..args.files.len()).rev()) {
         let hangs = args.hang && (is_server || left == 0);
         let play = Play { hangs, ..args.play() };
-        let capture = match Capture::read(name, matches!(play.tempo, Tempo::Recorded(_))) {
+        let read = match exchange(name, &signals)? {
+            Some(exchange) if is_server => {
+                Ok(Capture::new(name, [exchange.head(), exchange.body].concat()))
+            }
+            Some(exchange) => Ok(Capture::new(name, exchange.body)),
+            None => Capture::read(name, matches!(play.tempo, Tempo::Recorded(_))),
+        };
+        let capture = match read {
             Ok(capture) => capture,
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 report(&mut io::stderr(), &error.to_string());
@@ -52,11 +79,7 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
         }
     }
     if is_server {
-        let service = Service::new(args, captures)?;
-        return match &args.listen {
-            Some(address) => listen::listen(service, address, args, &signals),
-            None => one_exchange(&service, &signals),
-        };
+        return serve(Service::new(args, captures, None)?, args, &signals);
     }
     let mut out = Output::standard();
     for plan in &plans {
@@ -67,6 +90,30 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
         wait(None, &signals).map_err(lost)?;
     }
     Ok(0)
+}
+
+/// Answers requests, at an address or the one on standard input.
+fn serve(service: Service, args: &Replay, signals: &Signals) -> anyhow::Result<u8> {
+    match &args.listen {
+        Some(address) => listen::listen(service, address, args, signals),
+        None => one_exchange(&service, signals),
+    }
+}
+
+/// Returns the recorded exchanges of the FILEs, each with its name, if they hold such.
+fn recorded(args: &Replay, signals: &Signals) -> anyhow::Result<Option<Vec<(String, Exchange)>>> {
+    let mut all = Vec::new();
+    for (name, at) in args.files.iter().zip(0..) {
+        let found = if name == "-" { None } else { exchanges(name, signals)? };
+        match found {
+            Some(found) if at == 0 || !all.is_empty() => {
+                all.extend(found.into_iter().map(|one| (format!("{name}#{}", one.number), one)));
+            }
+            None if all.is_empty() => {}
+            _ => bail!("{name}: captures and files of recorded exchanges can't answer together"),
+        }
+    }
+    Ok(Some(all).filter(|all| !all.is_empty()))
 }
 
 /// Waits for standard output. Ends the program if a signal comes.

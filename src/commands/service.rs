@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use crate::capture::{Answer, Body, By, Capture, Plan, Redactor, Server, failure, log_line};
+use crate::capture::{Answer, Body, By, Capture, Plan, Redactor, Server, Tape, failure, log_line};
 use crate::cli::{Order, Replay};
 use crate::format::reply_of;
 use crate::io::http::{self, NoRequest, Request, Room};
@@ -72,14 +72,19 @@ pub(super) struct Service {
 }
 
 impl Service {
-    pub(super) fn new(args: &Replay, captures: Vec<Capture>) -> anyhow::Result<Self> {
+    /// Serves captures, or recorded exchanges.
+    pub(super) fn new(
+        args: &Replay,
+        captures: Vec<Capture>,
+        tape: Option<Tape>,
+    ) -> anyhow::Result<Self> {
         let log = args.log.as_ref().map(|path| {
             Log::open(path).map(Mutex::new).with_context(|| path.display().to_string())
         });
         let by = match args.by {
-            Order::Turn => By::Turn,
-            Order::Request => By::Request,
-            Order::Path => By::Path,
+            None | Some(Order::Turn) => By::Turn,
+            Some(Order::Request) => By::Request,
+            Some(Order::Path) => By::Path,
         };
         let all = args.status.map(|status| (None, status));
         let fail = all.or(args.fail.map(|(count, status)| (Some(count), status)));
@@ -87,6 +92,7 @@ impl Service {
         Ok(Service {
             server: Server {
                 captures,
+                tape,
                 play: args.play(),
                 by,
                 fail,

@@ -27,6 +27,38 @@ pub struct Input<'s> {
     /// False if there is nothing to wait for, as in a regular file, or if poll(2) fails on this
     /// descriptor; reads then block until bytes come.
     can_poll: bool,
+    /// What was read and is to be read again.
+    unread: Unread,
+}
+
+/// Bytes that were read before, and how reading ended then, if it did.
+#[derive(Default)]
+struct Unread {
+    bytes: Vec<u8>,
+    /// The place of the next byte.
+    at: usize,
+    then: Option<Read>,
+}
+
+impl Unread {
+    /// Returns what comes next of it, with bytes in the buffer; nothing if all was read.
+    fn read(&mut self, buffer: &mut Vec<u8>) -> Option<Read> {
+        if self.at == 0 && (1..=BLOCK).contains(&self.bytes.len()) {
+            std::mem::swap(buffer, &mut self.bytes);
+            self.bytes.clear();
+            return Some(Read::Bytes);
+        }
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        if rest.is_empty() {
+            self.bytes = Vec::new();
+            self.at = 0;
+            return self.then.take();
+        }
+        buffer.clear();
+        buffer.extend_from_slice(rest.get(..BLOCK).unwrap_or(rest));
+        self.at += buffer.len();
+        Some(Read::Bytes)
+    }
 }
 
 enum Source<'s> {
@@ -50,7 +82,8 @@ impl<'s> Input<'s> {
     /// Opens a file, or standard input if its name is `-`. Returns an error for a directory.
     pub fn open(name: &str, signals: &'s Signals) -> io::Result<Self> {
         let source = if name == "-" { Source::Standard } else { Source::File(open(name)?) };
-        let mut input = Input { source, signals, size: None, can_poll: true };
+        let mut input =
+            Input { source, signals, size: None, can_poll: true, unread: Unread::default() };
         let Some(stat) = input.descriptor().map(fstat).transpose()? else { return Ok(input) };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => {
@@ -68,12 +101,32 @@ impl<'s> Input<'s> {
 
     /// Returns an input that reads from `reader`, which has no descriptor to poll.
     pub fn new(reader: impl io::Read + 's, signals: &'s Signals) -> Self {
-        Input { source: Source::Reader(Box::new(reader)), signals, size: None, can_poll: true }
+        Input {
+            source: Source::Reader(Box::new(reader)),
+            signals,
+            size: None,
+            can_poll: true,
+            unread: Unread::default(),
+        }
+    }
+
+    /// Says how many bytes will come.
+    pub(crate) fn sized(self, size: u64) -> Self {
+        Input { size: Some(size), ..self }
+    }
+
+    /// Takes back what was read of it, all from the first byte on: it is read again, and then how
+    /// reading ended, if it did.
+    pub(crate) fn unread(&mut self, bytes: Vec<u8>, then: Option<Read>) {
+        self.unread = Unread { bytes, at: 0, then };
     }
 
     /// Blocks until there are bytes, also on a non-blocking descriptor, and reads them in place
     /// of what the buffer holds: at most [`BLOCK`].
     pub fn read(&mut self, buffer: &mut Vec<u8>) -> io::Result<Read> {
+        if let Some(read) = self.unread.read(buffer) {
+            return Ok(read);
+        }
         loop {
             if let Some(signal) = self.wait()? {
                 return Ok(Read::Signal(signal));

@@ -9,6 +9,7 @@
 
 mod ambiguity;
 mod bytes;
+mod core_schema;
 mod end;
 mod line;
 mod members;
@@ -24,6 +25,7 @@ mod write;
 
 pub(crate) use ambiguity::{minify_and_check, without_doubles};
 pub(crate) use bytes::decode_base64;
+pub(crate) use core_schema::{PlainScalar, plain_scalar};
 pub use line::Line;
 #[cfg(feature = "cli")]
 pub(crate) use members::try_members;

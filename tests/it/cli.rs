@@ -316,7 +316,10 @@ fn mistakes_are_told_with_the_way_out() {
     );
     check_usage(&["parse", "--nonsense"], &["'--nonsense'"]);
     check_usage(&["formats", "antropic"], &["antropic", "similar: anthropic"]);
-    check_usage(&["formats", "zzz"], &["no framing, format, dialect or program is named zzz"]);
+    check_usage(
+        &["formats", "zzz"],
+        &["no framing, format, dialect, program or cassette is named zzz"],
+    );
     check_usage(&["classify", "--choice", "all"], &["--choice", "number"]);
     check_usage(&["classify", "-j", "0"], &["'0'", "--jobs"]);
     check_usage(&["completions", "tcsh"], &["'tcsh'", "bash"]);

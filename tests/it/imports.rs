@@ -36,6 +36,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("convert", &["event", "format", "json", "pipeline", "sink"]),
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
+    ("cassette", &["json"]),
     ("rows", &["event", "json", "pipeline", "sink", "status"]),
     (
         "agent",
@@ -47,8 +48,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "capture",
         &[
-            "assemble", "convert", "detect", "event", "format", "frame", "io", "json", "pipeline",
-            "sink",
+            "assemble", "cassette", "convert", "detect", "event", "format", "frame", "io", "json",
+            "pipeline", "sink",
         ],
     ),
     (
@@ -73,9 +74,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "commands",
         &[
-            "agent", "capture", "cli", "convert", "detect", "dialect", "dressing", "event",
-            "format", "frame", "io", "json", "nearest", "pipeline", "request", "rows", "sink",
-            "status",
+            "agent", "capture", "cassette", "cli", "convert", "detect", "dialect", "dressing",
+            "event", "format", "frame", "io", "json", "nearest", "pipeline", "request", "rows",
+            "sink", "status",
         ],
     ),
     ("main", &[]),

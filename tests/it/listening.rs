@@ -40,7 +40,7 @@ impl Server {
     }
 
     /// Sends these bytes, and returns all that comes back.
-    fn send(&self, bytes: &str) -> String {
+    pub fn send(&self, bytes: &str) -> String {
         let mut stream = self.connect();
         // It may be refused before all has been sent.
         let _ = stream.write_all(bytes.as_bytes());

@@ -17,6 +17,8 @@ mod captures;
 #[path = "../cases/case.rs"]
 #[allow(dead_code)]
 mod case;
+/// Files of recorded exchanges.
+mod cassettes;
 /// Captures against their golden files.
 mod check;
 /// What the fuzz targets check, of any bytes at all.

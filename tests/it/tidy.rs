@@ -9,7 +9,7 @@ use toolstream::dialect::DIALECTS;
 use toolstream::dressing::PROGRAMS;
 use toolstream::format::FORMATS;
 use toolstream::frame::FRAMINGS;
-use toolstream::internals::Cli;
+use toolstream::internals::{Cli, recorder_names};
 use toolstream::sink::schema;
 
 use crate::case::{Case, files, kind, root};
@@ -82,9 +82,11 @@ fn every_row_has_fixtures() {
     check_fixtures("format", FORMATS.iter().map(|row| row.name));
     check_fixtures("dialect", DIALECTS.iter().map(|row| row.name));
     check_fixtures("dressing", PROGRAMS.iter().map(|row| row.name));
+    let recorders = recorder_names().into_iter().chain(["bad"]).map(str::to_owned);
+    assert_eq!(folders("fixtures/cassette"), recorders.collect());
     assert_eq!(
         folders("fixtures"),
-        ["convert", "dialect", "dressing", "format", "frame", "own", "turn"]
+        ["cassette", "convert", "dialect", "dressing", "format", "frame", "own", "turn"]
             .map(str::to_owned)
             .into()
     );

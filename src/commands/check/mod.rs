@@ -5,6 +5,7 @@
 //! and printed in the end (`report`).
 
 mod laws;
+mod parts;
 mod report;
 mod result;
 mod review;
@@ -21,10 +22,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::bail;
 
 use crate::capture::{
-    Compared, Diff, Filter, Golden, GoldenError, GoldenFile, Read, Redactor, joined, unread,
+    Compared, Diff, Filter, Golden, GoldenError, GoldenFile, Read, Redactor, joined,
 };
 use crate::cli::Check;
 use crate::commands::check::laws::{quoted, violations};
+use crate::commands::check::parts::Parts;
 use crate::commands::check::report::{Style, report as page};
 use crate::commands::check::result::{Checked, Kind, Sum};
 use crate::commands::check::review::review;
@@ -242,15 +244,25 @@ impl Run<'_> {
             Ok(reading) => reading,
             Err(error) => return self.unusable(name, &error),
         };
-        let fresh = self.fresh(capture, &reading, &bytes, file.as_ref());
+        let parts = Parts::of(&bytes, &reading.config);
+        if parts.is_empty() && file.is_none() {
+            let message = "it is a file of recorded exchanges, none of them a model's answer";
+            return Checked::new(name, Kind::Passed, if self.writes() { message } else { "" });
+        }
+        let fresh = self.fresh(capture, &reading, &parts, file.as_ref());
         let is_text = !reading.settings.names_a_format() && !is_stream(&fresh.events);
         if is_text && !capture.is_known && file.is_none() {
             let message = "it is no stream, log or body, and was passed over";
             return Checked::new(name, Kind::Passed, if self.writes() { message } else { "" });
         }
-        let held = (name.as_str(), &*reading.settings.args);
-        let broken =
-            (self.args.laws).then(|| violations(self.read, &reading.config, held, &bytes, stderr));
+        let broken = (self.args.laws).then(|| {
+            let broken = |(part, bytes): (&str, &[u8])| {
+                let name = format!("{name}{part}");
+                let held = (name.as_str(), &*reading.settings.args);
+                violations(self.read, &reading.config, held, bytes, &mut *stderr)
+            };
+            parts.each().flat_map(broken).collect()
+        });
         if let Some(error @ GoldenError::Newer(_)) = &wrong {
             return Checked { broken, ..self.unusable(name, error) };
         }
@@ -338,15 +350,15 @@ impl Run<'_> {
         &self,
         capture: &Capture,
         reading: &Reading,
-        bytes: &[u8],
+        parts: &Parts<'_>,
         file: Option<&GoldenFile>,
     ) -> Golden {
         let mut head = reading.settings.beyond(&capture.folder.settings);
         head.unread = match self.args.unread {
-            true => unread(&reading.config, bytes),
+            true => parts.unread(&reading.config),
             false => file.map(|file| file.head.unread.clone()).unwrap_or_default(),
         };
-        Golden { head, events: joined(&reading.config, &[bytes]) }
+        Golden { head, events: parts.joined(&reading.config) }
     }
 
     fn compare(&self, filter: &Filter, golden: &Golden, fresh: &Golden) -> Diff {

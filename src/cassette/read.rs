@@ -1,0 +1,405 @@
+//! The exchanges of a file, one after another: one in memory at a time.
+
+use std::io::Read;
+
+use crate::cassette::coding::{self, Decoded};
+use crate::cassette::find::Shape;
+use crate::cassette::source::{Broken, Source, Why};
+use crate::cassette::table::{Coded, HTTPRR, Layout, Part, RECORDERS, Recorder};
+use crate::cassette::tree::{JsonNodes, Node, Nodes, Value, YamlNodes, key, skip, unpacked};
+
+/// A request and its response.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Exchange {
+    /// Its place among all of the file, from 1.
+    pub(crate) number: u64,
+    pub(crate) method: String,
+    pub(crate) url: String,
+    pub(crate) request: Vec<u8>,
+    /// 0 if there was no response.
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    /// The response's body, decoded.
+    pub(crate) body: Vec<u8>,
+    /// What is to be said of it: a sentence.
+    pub(crate) note: Option<String>,
+}
+
+/// Headers of what was decoded.
+const OF_CODING: &[&str] = &["content-encoding", "content-length", "transfer-encoding"];
+
+impl Exchange {
+    /// Returns the head of the response, as `curl -i` shows it; nothing if none came.
+    pub(crate) fn head(&self) -> Vec<u8> {
+        let mut head = String::new();
+        if !(100..1000).contains(&self.status) {
+            return Vec::new();
+        }
+        head.push_str(&format!("HTTP/1.1 {} \r\n", self.status));
+        for (name, value) in &self.headers {
+            let is_token = |c: char| c.is_ascii_graphic() && !"\"(),/:;<=>?@[\\]{}".contains(c);
+            let is_coding = OF_CODING.iter().any(|coding| name.eq_ignore_ascii_case(coding));
+            let is_name = !name.is_empty() && name.chars().all(is_token);
+            if !is_name || is_coding || head.len() + value.len() > 32 << 10 {
+                continue;
+            }
+            let value = value.replace(|c: char| c.is_ascii_control(), " ");
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str("\r\n");
+        head.into_bytes()
+    }
+
+    fn header(&self, wanted: &str) -> &str {
+        let found = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// Takes the body as it was recorded. Fails if it unpacks to too much.
+    fn set_body(&mut self, body: Vec<u8>, offset: u64) -> Result<(), Broken> {
+        let [transfer, content] =
+            ["transfer-encoding", "content-encoding"].map(|name| self.header(name));
+        let Decoded { body, note, is_too_large } = coding::decode(body, transfer, content);
+        self.body = body;
+        if let (true, Some(note)) = (is_too_large, &note) {
+            let message = format!("exchange {}: {note}", self.number);
+            return Err(Broken::new(Why::Limit, offset, message));
+        }
+        self.note = self.note.take().or(note);
+        Ok(())
+    }
+}
+
+/// The exchanges of a file.
+pub(super) enum Exchanges<'r> {
+    Tree(Box<Tree<'r>>),
+    Wire(Source<'r>, u64),
+}
+
+impl<'r> Exchanges<'r> {
+    pub(super) fn new(row: &'static Recorder, shape: Shape, reader: Box<dyn Read + 'r>) -> Self {
+        let source = Source::new(reader);
+        let (layout, is_yaml, nodes): (_, _, Box<dyn Nodes + 'r>) = match shape {
+            Shape::Json(layout) => (layout, false, Box::new(JsonNodes::new(source))),
+            Shape::Yaml(layout) => (layout, true, Box::new(YamlNodes::new(source))),
+            Shape::Wire => return Exchanges::Wire(source, 0),
+        };
+        let steps = layout.exchanges.split('.').filter(|step| !step.is_empty()).collect();
+        let (open, other, is_over) = Default::default();
+        let tree = Tree { row, layout, steps, nodes, is_yaml, open, number: 0, other, is_over };
+        Exchanges::Tree(Box::new(tree))
+    }
+
+    /// Returns the next exchange. After an error there is none.
+    pub(super) fn next(&mut self) -> Option<Result<Exchange, Broken>> {
+        match self {
+            Exchanges::Tree(tree) => tree.next().transpose(),
+            Exchanges::Wire(source, number) => wire(source, number).transpose(),
+        }
+    }
+}
+
+/// The exchanges of a tree.
+pub(super) struct Tree<'r> {
+    row: &'static Recorder,
+    layout: &'static Layout,
+    /// The way from the top to an exchange.
+    steps: Vec<&'static str>,
+    nodes: Box<dyn Nodes + 'r>,
+    is_yaml: bool,
+    /// The maps and lists on the way that are open: whether one is a map, and the step from it on.
+    open: Vec<(bool, usize)>,
+    number: u64,
+    /// A member at the top where another row has its exchanges, and that row's name.
+    other: Option<(String, &'static str)>,
+    is_over: bool,
+}
+
+impl Tree<'_> {
+    fn next(&mut self) -> Result<Option<Exchange>, Broken> {
+        if self.is_over {
+            return Ok(None);
+        }
+        self.is_over = true;
+        let Some(value) = self.value()? else {
+            let Some((name, row)) = self.other.take() else { return Ok(None) };
+            let message = format!(
+                "it is read as {}, and holds {name:?} as {row} has it, which is passed over",
+                self.row.name
+            );
+            return Err(Broken::new(Why::Malformed, self.nodes.offset(), message));
+        };
+        self.number += 1;
+        let exchange = self.exchange(&value)?;
+        self.is_over = false;
+        Ok(Some(exchange))
+    }
+
+    /// Returns the next exchange's own tree.
+    fn value(&mut self) -> Result<Option<Value>, Broken> {
+        loop {
+            let Some(node) = self.nodes.next()? else { return Ok(None) };
+            let at = self.open.last().copied();
+            let (node, step) = match (at, node) {
+                (Some(_), Node::End) => {
+                    self.open.pop();
+                    continue;
+                }
+                (None, node) => (node, 0),
+                (Some((false, step)), node) => (node, step),
+                (Some((true, step)), node) => {
+                    let name = key(node, &mut *self.nodes)?;
+                    let Some(value) = self.nodes.next()? else { return Ok(None) };
+                    match self.step(&name, step) {
+                        Some(step) => (value, step),
+                        None => {
+                            skip(&value, &mut *self.nodes)?;
+                            continue;
+                        }
+                    }
+                }
+            };
+            match (self.steps.get(step), &node) {
+                (None, _) => return Value::read(node, &mut *self.nodes).map(Some),
+                (Some(&"[]"), Node::List) => self.open.push((false, step + 1)),
+                (Some(word), Node::Map) if *word != "[]" => self.open.push((true, step)),
+                _ => skip(&node, &mut *self.nodes)?,
+            }
+        }
+    }
+
+    /// Returns the step after a member, if it is on the way.
+    fn step(&mut self, name: &[u8], step: usize) -> Option<usize> {
+        let is_it = |word: &str| word.split('|').any(|word| word.as_bytes() == name);
+        if self.steps.get(step).is_some_and(|word| is_it(word)) {
+            return Some(step + 1);
+        }
+        if self.layout.is_nested && self.steps.first().is_some_and(|word| is_it(word)) {
+            return Some(1);
+        }
+        if self.open.len() == 1 && !self.layout.top.iter().any(|top| top.as_bytes() == name) {
+            let others = RECORDERS.iter().filter(|row| row.name != self.row.name);
+            let has_it = |row: &&Recorder| {
+                row.layouts.iter().any(|layout| {
+                    let first = layout.exchanges.split('.').next().unwrap_or_default();
+                    first.split('|').any(|word| word.as_bytes() == name)
+                })
+            };
+            let other = others.into_iter().find(has_it).map(|row| row.name);
+            self.other = other.map(|row| (String::from_utf8_lossy(name).into_owned(), row));
+        }
+        None
+    }
+
+    /// Reads the parts of an exchange. The last one of a file that was cut may have no response.
+    fn exchange(&mut self, value: &Value) -> Result<Exchange, Broken> {
+        let row = self.row;
+        let mut exchange = Exchange {
+            number: self.number,
+            method: text_at(value, row.method).unwrap_or_else(|| "GET".into()).to_ascii_uppercase(),
+            url: url(text_at(value, row.host), text_at(value, row.url)),
+            request: body_at(value, row.request).0.unwrap_or_default(),
+            status: status(&text_at(value, row.status).unwrap_or_default()),
+            headers: places(value, row.headers).map(headers).unwrap_or_default(),
+            ..Exchange::default()
+        };
+        let answer = row.status.split(['.', '|']).next().unwrap_or_default();
+        if self.is_yaml
+            && value.at(answer).is_none()
+            && self.nodes.next()?.is_none_or(|node| node == Node::End)
+        {
+            let message = format!("it breaks off: exchange {} has no {answer}", self.number);
+            return Err(Broken::new(Why::Cut, self.nodes.offset(), message));
+        }
+        let (body, note) = body_at(value, row.body);
+        exchange.note = note;
+        exchange.set_body(body.unwrap_or_default(), self.nodes.offset())?;
+        Ok(exchange)
+    }
+}
+
+/// Joins a host, which may lack its scheme, and a path; what is alone is the URL.
+fn url(host: Option<String>, path: Option<String>) -> String {
+    let host = host.unwrap_or_default();
+    let scheme = if host.is_empty() || host.contains("://") { "" } else { "https://" };
+    format!("{scheme}{host}{}", path.unwrap_or_default())
+}
+
+/// Returns the value at the first of these places that has one.
+fn places<'v>(value: &'v Value, places: &str) -> Option<&'v Value> {
+    places.split('|').find_map(|place| value.at(place).filter(|value| !value.is_null()))
+}
+
+/// Returns the text at the first of these places that has some.
+fn text_at(value: &Value, places: &str) -> Option<String> {
+    let text = places.split('|').find_map(|place| value.at(place)?.text());
+    text.map(|text| String::from_utf8_lossy(text).into_owned())
+}
+
+/// Returns the number that a status begins with.
+fn status(text: &str) -> u16 {
+    let digits = text.trim_start().split(|c: char| !c.is_ascii_digit()).next();
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
+}
+
+/// Returns headers, however they are written: a map, whose values may be lists, or a list of maps,
+/// or of names and values in turn.
+fn headers(value: &Value) -> Vec<(String, String)> {
+    let shown = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
+    let joined = |value: &Value| match value {
+        Value::List(list) => {
+            let texts = list.iter().filter_map(Value::text).map(shown);
+            texts.collect::<Vec<_>>().join(", ")
+        }
+        value => value.text().map(shown).unwrap_or_default(),
+    };
+    match value {
+        Value::Map(members) => {
+            members.iter().map(|(name, value)| (shown(name), joined(value))).collect()
+        }
+        Value::List(list) if list.iter().all(|one| matches!(one, Value::Map(_))) => {
+            let pair = |one: &Value| Some((text_at(one, "name|key")?, joined(one.at("value")?)));
+            list.iter().filter_map(pair).collect()
+        }
+        Value::List(list) => {
+            let pair = |pair: &[Value]| match pair {
+                [name, value] => Some((shown(name.text()?), joined(value))),
+                _ => None,
+            };
+            list.chunks(2).filter_map(pair).collect()
+        }
+        Value::Text(_) | Value::Bare(_) => Vec::new(),
+    }
+}
+
+/// Returns the bytes of a body as it is recorded, and what is to be said of it.
+fn body_at(value: &Value, parts: &[Part]) -> (Option<Vec<u8>>, Option<String>) {
+    let mut note = None;
+    for part in parts {
+        let is_it = part.only.is_none_or(|(place, word)| {
+            value.at(place).and_then(Value::text) == Some(word.as_bytes())
+        });
+        let found = value.at(part.at).filter(|found| is_it && !found.is_null());
+        let Some(found) = found else { continue };
+        let bytes = match (part.coded, found.text()) {
+            (Coded::Text | Coded::Tree, Some(text)) => Some(text.to_vec()),
+            (Coded::Tree, None) => {
+                let mut json = Vec::new();
+                found.write_json(&mut json);
+                Some(json)
+            }
+            (Coded::Base64 | Coded::Gzip, Some(text)) => {
+                let bytes = base64(text);
+                if bytes.is_none() {
+                    note =
+                        Some("its body is no base64, as it says: it is read as it stands".into());
+                }
+                let packed =
+                    (part.coded == Coded::Gzip).then(|| bytes.as_deref().map(coding::unzip));
+                match packed.flatten() {
+                    Some((bytes, None)) => Some(bytes),
+                    Some((bytes, Some(error))) => {
+                        note = Some(format!("its body can't be unpacked to its end: {error}"));
+                        Some(bytes)
+                    }
+                    None => bytes,
+                }
+            }
+            (Coded::Hex, _) => hex(found),
+            (Coded::Text | Coded::Base64 | Coded::Gzip, None) => None,
+        };
+        if bytes.is_some() {
+            return (bytes, note);
+        }
+    }
+    (None, note)
+}
+
+/// Decodes base64 that may be in lines, or a JSON list of pieces.
+fn base64(text: &[u8]) -> Option<Vec<u8>> {
+    let text = str::from_utf8(text).ok()?;
+    if !text.starts_with('[') {
+        return unpacked(text);
+    }
+    let pieces: Vec<String> = serde_json::from_str(text).ok()?;
+    let pieces: Option<Vec<Vec<u8>>> = pieces.iter().map(|piece| unpacked(piece)).collect();
+    Some(pieces?.concat())
+}
+
+/// Decodes a list of pieces in hexadecimal digits. Text alone is none: it may be what it says.
+fn hex(value: &Value) -> Option<Vec<u8>> {
+    let Value::List(list) = value else { return None };
+    let mut bytes = Vec::new();
+    for piece in list {
+        let Value::Text(text) = piece else { return None };
+        let text = str::from_utf8(text).ok()?;
+        for pair in text.as_bytes().chunks(2) {
+            let pair = str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
+            bytes.push(u8::from_str_radix(pair, 16).ok()?);
+        }
+    }
+    Some(bytes)
+}
+
+/// Returns the next exchange of httprr: a line with two lengths, then the request and the response.
+fn wire(source: &mut Source<'_>, number: &mut u64) -> Result<Option<Exchange>, Broken> {
+    if *number == 0 && source.offset() == 0 {
+        source.take(HTTPRR.len())?;
+    }
+    let offset = source.offset();
+    let mut line = Vec::new();
+    while let Some(byte) = source.peek()? {
+        source.skip(1);
+        if byte == b'\n' {
+            break;
+        }
+        if line.len() > 64 {
+            break;
+        }
+        line.push(byte);
+    }
+    if line.is_empty() {
+        return Ok(None);
+    }
+    *number += 1;
+    let text = String::from_utf8_lossy(&line);
+    let lengths: Vec<usize> =
+        text.split(' ').map_while(|length| length.trim().parse().ok()).collect();
+    let [asked, answered] = *lengths else {
+        let message = format!("exchange {number} does not begin with its two lengths");
+        source.take(usize::MAX)?;
+        return Err(Broken::new(Why::Malformed, offset, message));
+    };
+    let (request, response) = (source.take(asked)?, source.take(answered)?);
+    let is_cut = request.len() < asked || response.len() < answered;
+    let (head, asks) = split_head(&request);
+    let mut words = head.lines().next().unwrap_or_default().split(' ').map(str::to_owned);
+    let (answer, body) = split_head(&response);
+    let mut lines = answer.lines();
+    let header = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        Some((name.trim().to_owned(), value.trim().to_owned()))
+    };
+    let mut exchange = Exchange {
+        number: *number,
+        method: words.next().unwrap_or_default(),
+        url: words.next().unwrap_or_default(),
+        request: asks.to_vec(),
+        status: status(lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or_default()),
+        headers: lines.filter_map(header).collect(),
+        ..Exchange::default()
+    };
+    if is_cut {
+        let message = format!("it breaks off in exchange {number}");
+        return Err(Broken::new(Why::Cut, source.offset(), message));
+    }
+    exchange.set_body(body.to_vec(), source.offset())?;
+    Ok(Some(exchange))
+}
+
+/// Splits a message of HTTP into its head and its body.
+fn split_head(message: &[u8]) -> (String, &[u8]) {
+    let end = memchr::memmem::find(message, b"\r\n\r\n").unwrap_or(message.len());
+    let (head, body) = message.split_at(end);
+    (String::from_utf8_lossy(head).into_owned(), body.get(4..).unwrap_or_default())
+}

@@ -1,0 +1,294 @@
+//! The recorders whose files are read: a row each says how a file is recognised, where the exchanges
+//! are, and where in each exchange its parts are.
+//!
+//! Places are names of members with points between them; several, of which the first that is there
+//! counts, are separated by `|`. A list stands for its first element that has the member.
+
+/// A kind of file.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    pub(crate) name: &'static str,
+    /// Who writes it.
+    pub(crate) about: &'static str,
+    /// A page that says what is in it.
+    pub(crate) link: &'static str,
+    pub(super) layouts: &'static [Layout],
+    pub(super) method: &'static str,
+    pub(super) url: &'static str,
+    /// What stands before the path, where the URL is in two parts.
+    pub(super) host: &'static str,
+    pub(super) request: &'static [Part],
+    pub(super) status: &'static str,
+    pub(super) headers: &'static str,
+    pub(super) body: &'static [Part],
+}
+
+/// A shape of the file.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// Where the exchanges are: names of members, `|` between spellings, `[]` for the elements of a
+    /// list. Empty if each document is an exchange.
+    pub(super) exchanges: &'static str,
+    /// True if the first member's name may come again at its elements, whose list it is then.
+    pub(super) is_nested: bool,
+    /// What has to be seen, of which any line will do: places from the top with what is there, `{}`
+    /// a map, `[]` a list and its elements, nothing a scalar.
+    pub(super) signs: &'static [&'static [&'static str]],
+    /// The members that may stand at the top; empty if it is a list.
+    pub(super) top: &'static [&'static str],
+}
+
+/// A place where text or bytes may be, and how they are written there.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) at: &'static str,
+    pub(super) coded: Coded,
+    /// A place and the text that has to be there.
+    pub(super) only: Option<(&'static str, &'static str)>,
+}
+
+/// How a body is written in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coded {
+    /// As text.
+    Text,
+    /// As text, or as a tree whose JSON it is.
+    Tree,
+    /// In base64, in one piece or in a JSON list of them.
+    Base64,
+    /// In base64, of gzip.
+    Gzip,
+    /// In hexadecimal digits, in one piece or in a list of them.
+    Hex,
+}
+
+const fn part(at: &'static str, coded: Coded) -> Part {
+    Part { at, coded, only: None }
+}
+
+const fn part_if(at: &'static str, coded: Coded, place: &'static str, word: &'static str) -> Part {
+    Part { at, coded, only: Some((place, word)) }
+}
+
+/// What most rows have in common.
+const PAIR: Recorder = Recorder {
+    name: "",
+    about: "",
+    link: "",
+    layouts: &[],
+    method: "request.method",
+    url: "request.url|request.uri",
+    host: "",
+    request: &[part("request.body", Coded::Tree)],
+    status: "response.status",
+    headers: "response.headers",
+    body: &[part("response.body", Coded::Tree)],
+};
+
+/// Every kind of file but Go's httprr, which is no tree. Where two fit, the first is taken.
+pub(super) const RECORDERS: &[Recorder] = &[
+    Recorder {
+        name: "har",
+        about: "HAR 1.2: browsers, proxies, PollyJS (JSON and YAML)",
+        link: "http://www.softwareishard.com/blog/har-12-spec/",
+        layouts: &[Layout {
+            exchanges: "log.entries.[]",
+            is_nested: false,
+            signs: &[&["log.entries[]"]],
+            top: &["log"],
+        }],
+        request: &[
+            part("request.postData.text", Coded::Text),
+            part("request.postData.textJSON", Coded::Tree),
+        ],
+        body: &[
+            part_if("response.content.text", Coded::Base64, "response.content.encoding", "base64"),
+            part("response.content.text", Coded::Tree),
+            part("response.content.textJSON", Coded::Tree),
+        ],
+        ..PAIR
+    },
+    Recorder {
+        name: "vcr",
+        about: "vcrpy, Ruby's VCR, R's vcr, betamax, go-vcr",
+        link: "https://vcrpy.readthedocs.io/en/latest/usage.html",
+        layouts: &[Layout {
+            exchanges: "interactions|http_interactions.[]",
+            is_nested: false,
+            signs: &[
+                &["interactions[].request{}"],
+                &["interactions[].response{}"],
+                &["http_interactions[]"],
+                &["interactions[]", "version"],
+                &["interactions[]", "recorded_with"],
+            ],
+            top: &["interactions", "http_interactions", "version", "recorded_with", "recorded_at"],
+        }],
+        request: &[
+            part("request.body.string", Coded::Text),
+            part("request.body.base64_string", Coded::Base64),
+            part("request.body.raw_gzip", Coded::Gzip),
+            part("request.body", Coded::Text),
+            part("request.parsed_body", Coded::Tree),
+        ],
+        status: "response.status.code|response.status.status_code|response.code|response.status",
+        body: &[
+            part("response.body.string", Coded::Text),
+            part("response.body.base64_string", Coded::Base64),
+            part("response.body.raw_gzip", Coded::Gzip),
+            part("response.body", Coded::Text),
+            part("response.parsed_body", Coded::Tree),
+        ],
+        ..PAIR
+    },
+    Recorder {
+        name: "nock",
+        about: "nock's recorded definitions",
+        link: "https://github.com/nock/nock#recording",
+        layouts: &[Layout {
+            exchanges: "[]",
+            is_nested: false,
+            signs: &[&["[].scope", "[].path"]],
+            top: &[],
+        }],
+        method: "method",
+        url: "path",
+        host: "scope",
+        request: &[part("body", Coded::Tree)],
+        status: "status",
+        headers: "rawHeaders|headers",
+        body: &[part("response", Coded::Hex), part("response", Coded::Tree)],
+        ..PAIR
+    },
+    Recorder {
+        name: "pairs",
+        about: "ExVCR, PHP-VCR: a list of requests with their responses",
+        link: "https://hexdocs.pm/exvcr/readme.html",
+        layouts: &[Layout {
+            exchanges: "[]",
+            is_nested: false,
+            signs: &[
+                &["[].request.url", "[].response{}"],
+                &["[].request.uri", "[].response{}"],
+                &["[].request.method", "[].request.url"],
+                &["[].request.method", "[].request.uri"],
+            ],
+            top: &[],
+        }],
+        request: &[part("request.body", Coded::Tree), part("request.request_body", Coded::Tree)],
+        status: "response.status_code|response.status.code|response.status",
+        ..PAIR
+    },
+    Recorder {
+        name: "when-then",
+        about: "rvcr, httpmock: a document for each exchange",
+        link: "https://docs.rs/httpmock",
+        layouts: &[Layout {
+            exchanges: "",
+            is_nested: false,
+            signs: &[&["when.method"], &["when.path"], &["when{}", "then{}"]],
+            top: &["when", "then"],
+        }],
+        method: "when.method",
+        url: "when.path",
+        request: &[part("when.body", Coded::Tree)],
+        status: "then.status",
+        headers: "then.header",
+        body: &[part("then.body", Coded::Tree), part("then.body_base64", Coded::Base64)],
+        ..PAIR
+    },
+    Recorder {
+        name: "wiremock",
+        about: "WireMock's mappings, one or all",
+        link: "https://wiremock.org/docs/stubbing/",
+        layouts: &[
+            Layout {
+                exchanges: "mappings.[]",
+                is_nested: false,
+                signs: &[&["mappings[].request{}"], &["mappings[].response{}"]],
+                top: &["mappings", "meta"],
+            },
+            Layout {
+                exchanges: "",
+                is_nested: false,
+                signs: &[&["request.method", "response.status"]],
+                top: &[
+                    "id",
+                    "uuid",
+                    "name",
+                    "request",
+                    "response",
+                    "priority",
+                    "persistent",
+                    "scenarioName",
+                    "requiredScenarioState",
+                    "newScenarioState",
+                    "metadata",
+                    "postServeActions",
+                    "insertionIndex",
+                    "serveEventListeners",
+                ],
+            },
+        ],
+        url: "request.url|request.urlPath|request.urlPattern|request.urlPathPattern",
+        request: &[
+            part("request.bodyPatterns.equalToJson", Coded::Tree),
+            part("request.bodyPatterns.equalTo", Coded::Text),
+        ],
+        body: &[
+            part("response.body", Coded::Tree),
+            part("response.jsonBody", Coded::Tree),
+            part("response.base64Body", Coded::Base64),
+        ],
+        ..PAIR
+    },
+    Recorder {
+        name: "postman",
+        about: "Postman's collections: the responses that were saved as examples",
+        link: "https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html",
+        layouts: &[Layout {
+            exchanges: "item.[].response.[]",
+            is_nested: true,
+            signs: &[&["info{}", "item[]"]],
+            top: &["info", "item", "variable", "event", "auth", "protocolProfileBehavior"],
+        }],
+        method: "originalRequest.method",
+        url: "originalRequest.url.raw|originalRequest.url",
+        request: &[part("originalRequest.body.raw", Coded::Text)],
+        status: "code",
+        headers: "header",
+        body: &[part("body", Coded::Tree)],
+        ..PAIR
+    },
+    Recorder {
+        name: "hoverfly",
+        about: "Hoverfly's simulations",
+        link: "https://docs.hoverfly.io/en/latest/pages/keyconcepts/simulations/simulations.html",
+        layouts: &[Layout {
+            exchanges: "data.pairs.[]",
+            is_nested: false,
+            signs: &[&["data.pairs[]"]],
+            top: &["data", "meta"],
+        }],
+        method: "request.method.value|request.method",
+        url: "request.path.value|request.path",
+        host: "request.destination.value|request.destination",
+        request: &[part("request.body.value", Coded::Tree), part("request.body", Coded::Text)],
+        body: &[
+            part_if("response.body", Coded::Base64, "response.encodedBody", "true"),
+            part("response.body", Coded::Tree),
+        ],
+        ..PAIR
+    },
+];
+
+/// The first line of Go's httprr, which has lengths in place of a syntax.
+pub(super) const HTTPRR: &[u8] = b"httprr trace v1\n";
+
+/// The row of Go's httprr, whose exchanges are as they were on the wire.
+pub(super) const WIRE: Recorder = Recorder {
+    name: "httprr",
+    about: "Go's httprr: requests and responses as on the wire, with their lengths",
+    link: "https://pkg.go.dev/golang.org/x/oscar/internal/httprr",
+    ..PAIR
+};
