@@ -521,6 +521,7 @@ impl Call {
         out.emit(Kind::ToolCall(ToolCall {
             index: self.index,
             id,
+            is_made_up: self.id.as_deref() != Some(id),
             namespace: self.namespace.as_deref(),
             name: &self.name,
             input,

@@ -189,6 +189,11 @@ impl Capture {
         })
     }
 
+    /// True if it is one body, in a framing that holds no streams.
+    pub(crate) fn is_body(&self) -> bool {
+        self.framing.is_some_and(|framing| framing.holds == Holds::Body)
+    }
+
     /// Returns how the server speaks that the capture is of.
     pub(crate) fn reply(&self) -> &'static Reply {
         reply_of(self.format)

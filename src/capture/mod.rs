@@ -9,6 +9,7 @@ mod difference;
 mod file;
 mod filter;
 mod golden;
+mod held;
 mod laws;
 mod redaction;
 mod replay;

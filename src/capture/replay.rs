@@ -9,7 +9,9 @@ use memchr::memchr;
 
 use crate::capture::dice::Dice;
 use crate::capture::file::Capture;
+use crate::capture::held::Given;
 use crate::capture::rhythm::{Rhythm, times_of};
+use crate::format::Trouble;
 
 /// The longest piece that `random` writes, in bytes.
 const MAX_RANDOM: usize = 64;
@@ -106,6 +108,34 @@ pub struct Play {
     pub(crate) keep_alive: Option<Duration>,
     /// True if the stream never ends: keep-alives go on.
     pub(crate) hangs: bool,
+    /// True if the connection is closed after the last byte, as if it broke.
+    pub(crate) drops: bool,
+    /// True if a line that may be a body or a stream is a body.
+    pub(crate) is_body: bool,
+}
+
+impl Play {
+    /// Returns how an answer is played to which nothing happens.
+    pub(crate) fn whole(&self) -> Self {
+        Play { cut: None, failure: None, hangs: false, drops: false, ..self.clone() }
+    }
+
+    /// Returns how a capture is played that was made of another one, whose frames were counted: a
+    /// place after its end is before its last frame, or in the middle of its only one.
+    pub(crate) fn within(&self, capture: &Capture) -> Self {
+        let (frames, length) = (capture.starts.len(), capture.bytes.len());
+        let last = frames.saturating_sub(1);
+        let cut = match self.cut {
+            Some(Place::Frames(count)) if count > last && last > 0 => Some(Place::Frames(last)),
+            Some(Place::Bytes(count)) if count >= length && last > 0 => Some(Place::Frames(last)),
+            Some(Place::Frames(1..)) if last == 0 => Some(Place::Bytes(length / 2)),
+            Some(Place::Bytes(count)) if count >= length => Some(Place::Bytes(length / 2)),
+            cut => cut,
+        };
+        let at_last =
+            |failure: &Failure| Failure { frames: failure.frames.min(last), ..failure.clone() };
+        Play { cut, failure: self.failure.as_ref().map(at_last), ..self.clone() }
+    }
 }
 
 /// The bytes that are written, and when.
@@ -118,9 +148,14 @@ pub(crate) struct Plan {
     timeline: Timeline,
     chunk: Option<Chunk>,
     keep_alive: Option<(Duration, Vec<u8>)>,
+    /// The offset of an error that is written in a piece of its own.
+    error: Option<usize>,
+    /// The HTTP status, if the bytes are an error in the place of a body.
+    status: Option<u16>,
     /// True if the end is that of a frame.
     is_whole: bool,
     hangs: bool,
+    drops: bool,
 }
 
 /// The time at which each byte is due.
@@ -162,12 +197,33 @@ impl Plan {
         if play.chunk == Some(Chunk::Frame) || matches!(play.tempo, Tempo::Frames(_)) {
             capture.after_frames(0)?;
         }
-        let (bytes, is_whole) = altered(capture, play)?;
+        let Altered { bytes, is_whole, error, status } = altered(capture, play)?;
         let length = bytes.len();
         let starts = capture.starts.iter().copied().filter(|start| *start <= length).collect();
         let keep_alive = play.keep_alive.map(|wait| (wait, idle));
-        let (chunk, hangs) = (play.chunk, play.hangs);
-        Ok(Plan { bytes, starts, timeline, chunk, keep_alive, is_whole, hangs })
+        let Play { chunk, hangs, drops, .. } = *play;
+        Ok(Plan {
+            bytes,
+            starts,
+            timeline,
+            chunk,
+            keep_alive,
+            error,
+            status,
+            is_whole,
+            hangs,
+            drops,
+        })
+    }
+
+    /// Returns the HTTP status, if an error is played in the place of a body.
+    pub(crate) fn status(&self) -> Option<u16> {
+        self.status
+    }
+
+    /// True if the connection breaks after the last byte.
+    pub(crate) fn drops(&self) -> bool {
+        self.drops
     }
 
     /// True if nothing ends the stream.
@@ -224,7 +280,9 @@ impl Plan {
                 end.map_or(rest.len(), |end: usize| end - offset)
             }
         };
-        Some(offset + length.min(rest.len()))
+        let before =
+            self.error.and_then(|error| error.checked_sub(offset)).filter(|left| *left > 0);
+        Some(offset + length.min(before.unwrap_or(rest.len())))
     }
 }
 
@@ -252,19 +310,20 @@ fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
 }
 
-/// Returns what is left of a capture, with the error that it ends in; true if it ends with a frame.
-fn altered(capture: &Capture, play: &Play) -> Result<(Vec<u8>, bool), String> {
+/// What is left of a capture, with the error that it ends in.
+struct Altered {
+    bytes: Vec<u8>,
+    /// True if it ends with a frame.
+    is_whole: bool,
+    error: Option<usize>,
+    status: Option<u16>,
+}
+
+fn altered(capture: &Capture, play: &Play) -> Result<Altered, String> {
     let Capture { name, bytes, .. } = capture;
-    if let Some(Failure { code, frames }) = &play.failure {
-        let reply = capture.reply();
-        let status = reply.status(code)?;
-        let mut stream = bytes.get(..capture.after_frames(*frames)?).unwrap_or_default().to_vec();
-        let trouble = reply.trouble(status, *frames);
-        let add = capture.framing.and_then(|framing| framing.add);
-        let add = add.ok_or_else(|| format!("{name}: there is no error in this framing"))?;
-        let (record, data) = (reply.record)(&trouble);
-        add(&mut stream, record, &data);
-        return Ok((stream, true));
+    if let Some(failure) = &play.failure {
+        let is_body = play.is_body && capture.is_whole() || capture.is_body();
+        return failed(capture, failure, is_body);
     }
     let end = match play.cut {
         None => bytes.len(),
@@ -273,7 +332,37 @@ fn altered(capture: &Capture, play: &Play) -> Result<(Vec<u8>, bool), String> {
         Some(Place::Bytes(_)) => return Err(format!("{name}: there are {} bytes", bytes.len())),
     };
     let is_whole = end == bytes.len() || capture.starts.contains(&end);
-    Ok((bytes.get(..end).unwrap_or_default().to_vec(), is_whole))
+    let bytes = bytes.get(..end).unwrap_or_default().to_vec();
+    Ok(Altered { bytes, is_whole, error: None, status: None })
+}
+
+/// Returns a capture that ends in an error of its provider: a body is replaced by it.
+fn failed(
+    capture: &Capture,
+    Failure { code, frames }: &Failure,
+    is_body: bool,
+) -> Result<Altered, String> {
+    let Capture { name, bytes, .. } = capture;
+    let reply = capture.reply();
+    let status = reply.status(code)?;
+    let given = Given::new(capture, 0);
+    let trouble = Trouble { start: given.start(), ..reply.trouble(status, *frames) };
+    if is_body {
+        let bytes = (reply.body)(&trouble).into_bytes();
+        return Ok(Altered { bytes, is_whole: true, error: None, status: Some(status) });
+    }
+    let add = capture.framing.and_then(|framing| framing.add);
+    let add = add.ok_or_else(|| format!("{name}: there is no error in this framing"))?;
+    let mut bytes = bytes.get(..capture.after_frames(*frames)?).unwrap_or_default().to_vec();
+    let (record, data) = (reply.record)(&trouble);
+    let is_bare = reply.is_bare && capture.framing.is_some_and(|framing| framing.name == "sse");
+    // Clients that look for it look into each piece that comes.
+    let error = is_bare.then_some(bytes.len());
+    match is_bare {
+        true => bytes.extend_from_slice(format!("{data}\n").as_bytes()),
+        false => add(&mut bytes, record, &data),
+    }
+    Ok(Altered { bytes, is_whole: true, error, status: None })
 }
 
 #[cfg(test)]

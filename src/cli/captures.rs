@@ -93,7 +93,8 @@ pub struct Replay {
     ///
     /// The address is printed on standard error. A request to /chat/completions, /messages,
     /// /responses, :streamGenerateContent or /api/chat is answered in that format, and a capture of
-    /// another one is converted; one with "stream": false gets one body.
+    /// another one is converted; one without "stream": true gets one body, but for /api/chat. What
+    /// clients ask beside it takes no capture: models, counts of tokens, a WebSocket.
     #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "http")]
     pub listen: Option<String>,
 
@@ -107,8 +108,8 @@ pub struct Replay {
 
     /// Which FILE answers a request
     ///
-    /// turn: the one after as many others as the request has answers of the model. request: the next
-    /// one each time. path: by turn, of those in the format of the endpoint. After the last one, the
+    /// turn: the one after the last whose words or calls the request holds. request: the next one
+    /// each time. path: by turn, of those in the format of the endpoint. After the last one, the
     /// answer is status 400, which no client repeats. By default by turn; of a file of recorded
     /// exchanges that which was recorded for the request, by method, path, query and body.
     #[arg(long, value_name = "WHAT", value_enum)]
@@ -121,6 +122,10 @@ pub struct Replay {
     /// Answer the first N requests with an error of this HTTP status
     #[arg(long, value_name = "N:STATUS", requires = "server", conflicts_with = "status", value_parser = value::first_errors)]
     pub fail: Option<(usize, u16)>,
+
+    /// Let --cut, --error, --drop and --hang have only the first N answers of a capture
+    #[arg(long, value_name = "N", requires = "server")]
+    pub first_requests: Option<usize>,
 
     /// Close the connection after the last byte, as if it broke
     #[arg(long, requires = "server")]
@@ -170,6 +175,8 @@ impl Replay {
             failure: self.error.clone(),
             keep_alive: self.keep_alive,
             hangs: self.hang,
+            drops: self.drop,
+            is_body: false,
         }
     }
 }

@@ -63,7 +63,8 @@ pub struct Convert {
 pub enum Ids {
     /// They stay as they are
     Keep,
-    /// Those that not all providers take become letters, digits, _ and -, 64 at most
+    /// As every client and provider takes them: letters, digits, _ and -, 64 at most, and those of
+    /// calls that came without one differ from message to message
     Clean,
 }
 

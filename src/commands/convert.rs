@@ -89,6 +89,8 @@ fn options(args: &Convert, writing: &'static Writing) -> anyhow::Result<Options>
         choice,
         input_tokens: args.input_tokens,
         clean_ids: args.ids == Ids::Clean,
+        unique_ids: (args.ids == Ids::Clean).then_some(0),
+        free_tools: Vec::new(),
         no_usage: args.no_usage,
         envelope,
     })

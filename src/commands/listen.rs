@@ -256,7 +256,9 @@ mod tests {
     #[test]
     fn a_client_that_leaves_is_not_waited_for() {
         let (served, _) = serve_with(&["--first", "3600000"], 1, |mut client| {
-            client.write_all(b"POST / HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+            client
+                .write_all(b"POST /chat/completions HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}")
+                .unwrap();
             thread::sleep(Duration::from_millis(50));
         });
         let kind = served.unwrap_err().kind();
@@ -266,7 +268,7 @@ mod tests {
     #[test]
     fn a_client_that_does_not_read_is_left() {
         let (served, time) = serve_one(64 << 20, |mut client| {
-            client.write_all(b"GET /a HTTP/1.1\r\n\r\n").unwrap();
+            client.write_all(b"POST /chat/completions HTTP/1.1\r\n\r\n").unwrap();
             thread::sleep(Duration::from_secs(1));
         });
         let kind = served.unwrap_err().kind();

@@ -74,6 +74,8 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
         }
         let played = if is_server { capture.into_responses() } else { vec![capture] };
         for capture in played {
+            let is_fitted = is_server && capture.is_whole();
+            let play = if is_fitted { play.within(&capture) } else { play.clone() };
             plans.push(Plan::new(&capture, &play).map_err(|why| anyhow!(why))?);
             captures.push(capture);
         }

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicUsize;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -63,7 +62,6 @@ impl Log {
 /// A server of captures, and what it does beside answering.
 pub(super) struct Service {
     server: Server,
-    drops: bool,
     log: Option<Mutex<Log>>,
     pub(super) max_body: usize,
     /// What the bodies of all requests at once may have.
@@ -88,18 +86,8 @@ impl Service {
         };
         let all = args.status.map(|status| (None, status));
         let fail = all.or(args.fail.map(|(count, status)| (Some(count), status)));
-        let arrived = AtomicUsize::new(0);
         Ok(Service {
-            server: Server {
-                captures,
-                tape,
-                play: args.play(),
-                by,
-                fail,
-                arrived,
-                made: Mutex::default(),
-            },
-            drops: args.drop,
+            server: Server::new(captures, tape, args.play(), by, fail, args.first_requests),
             log: log.transpose()?,
             max_body: args.max_event.0,
             room: Room::new(args.max_event.0),
@@ -136,12 +124,12 @@ impl Service {
             }
             Body::Played(plan) => {
                 let mut answer =
-                    http::Answer::begin(out, *status, headers, reads_chunks, !self.drops)?;
+                    http::Answer::begin(out, *status, headers, reads_chunks, !plan.drops())?;
                 play(plan, &mut |bytes| answer.write(bytes), wait)?;
                 if plan.hangs() {
                     wait(None)?;
                 }
-                if self.drops {
+                if plan.drops() {
                     return Ok(false);
                 }
                 answer.end()?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use crate::convert::followed::Followed;
-use crate::convert::ids::clean;
+use crate::convert::ids::{UniqueIds, clean};
 use crate::event::owned::Owned;
 use crate::event::{
     ByChoice, CallInput, Code, Event, Executor, Failure, Finish, FinishReason, Kind, Reason,
@@ -16,7 +16,7 @@ use crate::format::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Losses, Message, Records, Writing,
 };
 use crate::json;
-use crate::json::Minifier;
+use crate::json::{Minifier, Str};
 use crate::sink::{Fused, Sink};
 
 /// The number of bytes of records that are buffered before they are written.
@@ -36,6 +36,12 @@ pub struct Options {
     pub input_tokens: Option<u64>,
     /// Change ids to 1 to 64 letters, digits, `_` and `-`.
     pub clean_ids: bool,
+    /// The number of the message in a conversation, if calls that came without an id shall get one
+    /// that no other message has.
+    pub unique_ids: Option<u64>,
+    /// The tools that the client declares to take free text: their calls are written so, whatever
+    /// the source has.
+    pub free_tools: Vec<String>,
     /// Leave out what the message cost.
     pub no_usage: bool,
     /// The envelope of records, if not the usual one.
@@ -50,6 +56,8 @@ impl Default for Options {
             choice: Some(0),
             input_tokens: None,
             clean_ids: false,
+            unique_ids: None,
+            free_tools: Vec::new(),
             no_usage: false,
             envelope: None,
         }
@@ -93,6 +101,7 @@ pub struct Converter<'r, W: Write> {
     waiting: Vec<(u64, Owned<Kind<'static>>)>,
     /// What waits for the results of calls.
     followed: Followed,
+    unique_ids: Option<UniqueIds>,
     /// The number of calls that were written.
     calls: u64,
     /// The number of bytes that were written out.
@@ -177,6 +186,7 @@ impl<'r, W: Write> Converter<'r, W> {
             minifier: Minifier::default(),
             waiting: Vec::new(),
             followed: Followed::default(),
+            unique_ids: None,
             calls: 0,
             written: 0,
             mark: 0,
@@ -343,13 +353,15 @@ impl<'r, W: Write> Converter<'r, W> {
             return self.leave_call();
         }
         let id = match call.id.trim() {
-            "" => made_up_id(call.index),
+            "" => self.id(&made_up_id(call.index)),
             _ => self.id(call.id),
         };
+        let free = self.is_free(call.name).then(|| free_input(call.input)).flatten();
         let joined = call.namespace.filter(|_| self.writing.loss(Info::Namespace).is_some());
         let joined = joined.map(|namespace| format!("{namespace}__{}", call.name));
         let name = joined.as_deref().unwrap_or(call.name);
-        let call = &ToolCall { id: &id, name, ..*call };
+        let input = free.as_deref().map_or(call.input, CallInput::Text);
+        let call = &ToolCall { id: &id, name, input, ..*call };
         let notes = [
             (call.namespace.is_some(), Info::Namespace),
             (call.executor == Some(Executor::Agent), Info::Agent),
@@ -388,6 +400,10 @@ impl<'r, W: Write> Converter<'r, W> {
         let announced =
             self.announced.take_if(|(of, start)| *of == choice && start.get().index == delta.index);
         let is_carried = !delta.is_free || self.writing.loss(Info::FreeInput).is_none();
+        let is_as_declared = |start: &Owned<ToolCallStart<'static>>| {
+            delta.is_free || !self.is_free(start.get().name)
+        };
+        let announced = announced.filter(|(_, start)| is_as_declared(start));
         let may_begin = self.options.deltas
             && self.writing.has_fragments
             && !self.options.whole
@@ -440,7 +456,13 @@ impl<'r, W: Write> Converter<'r, W> {
     }
 
     fn id(&self, id: &str) -> String {
-        if self.options.clean_ids { clean(id).into_owned() } else { id.to_owned() }
+        let id = self.unique_ids.as_ref().map_or(id.into(), |unique| unique.of(id));
+        if self.options.clean_ids { clean(&id).into_owned() } else { id.into_owned() }
+    }
+
+    /// True if the client declares this tool to take free text.
+    fn is_free(&self, name: &str) -> bool {
+        self.options.free_tools.iter().any(|free| free == name)
     }
 
     /// Ends a choice, and with the first one the message.
@@ -669,10 +691,15 @@ impl<W: Write> Sink for Converter<'_, W> {
             (State::Waiting, Kind::Start(start)) => {
                 self.start = Owned::new(start);
                 self.followed = Followed::new(&start, self.options.deltas);
+                self.unique_ids =
+                    self.options.unique_ids.map(|number| UniqueIds::new(number, &start));
                 self.state = State::Held;
             }
             (State::Waiting, Kind::Record) => self.record(),
             (State::Held | State::Open, _) => {
+                if let Some(unique) = &mut self.unique_ids {
+                    unique.see(event);
+                }
                 if !self.followed.hold(event) {
                     if !matches!(event.kind, Kind::Record) {
                         self.release();
@@ -688,7 +715,7 @@ impl<W: Write> Sink for Converter<'_, W> {
     /// A stream is written as it comes, but for what comes while a call is written in fragments, or
     /// waits for its result.
     fn keeps(&mut self) -> bool {
-        self.gathers() || self.live.is_some() || self.followed.holds()
+        self.gathers() || self.encoder.keeps() || self.live.is_some() || self.followed.holds()
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -707,4 +734,15 @@ impl<W: Write> Sink for Converter<'_, W> {
         }
         self.flush()
     }
+}
+
+/// Returns the free text that the arguments of a call stand for: their only member, or the one that
+/// is named `input`, if it is a string; otherwise their JSON. Free text stays.
+fn free_input(input: CallInput<'_>) -> Option<String> {
+    let CallInput::Arguments(json) = input else { return None };
+    let members = json::members(json);
+    let only = members.first().filter(|_| members.len() == 1);
+    let named = || members.iter().find(|(name, _)| name == "input");
+    let text = only.or_else(named).and_then(|(_, value)| json::read::<Str<'_>>(value.get()).ok());
+    Some(text.map_or_else(|| json.to_owned(), |text| text.as_str().to_owned()))
 }

@@ -464,6 +464,8 @@ pub struct ToolCall<'a> {
     pub index: u64,
     /// The provider's id, or `call_` and the index.
     pub id: &'a str,
+    /// True if the provider sent no id.
+    pub is_made_up: bool,
     /// The set of tools that the name is of, where the provider keeps several apart: a tool of the
     /// bare name is another one.
     pub namespace: Option<&'a str>,
@@ -488,7 +490,19 @@ impl<'a> ToolCall<'a> {
     pub const fn new(index: u64, id: &'a str, name: &'a str, input: CallInput<'a>) -> Self {
         let (namespace, source, executor) = (None, None, None);
         let (signature, kind, item_id) = (None, None, None);
-        ToolCall { index, id, namespace, name, input, source, executor, signature, kind, item_id }
+        ToolCall {
+            index,
+            id,
+            is_made_up: false,
+            namespace,
+            name,
+            input,
+            source,
+            executor,
+            signature,
+            kind,
+            item_id,
+        }
     }
 }
 

@@ -155,7 +155,7 @@ texts! {
     struct ToolCallStart { index, id, name }
     struct ToolCallDelta { index, arguments, is_free, is_ours }
     struct ToolCallValue { index, path, value }
-    struct ToolCall { index, id, namespace, name, input, source, executor, signature, kind, item_id }
+    struct ToolCall { index, id, is_made_up, namespace, name, input, source, executor, signature, kind, item_id }
     struct InvalidToolCall { index, id, name, arguments_raw, reason, source }
     struct ToolResult { id, name, output, is_error, kind, executor, ran }
     struct Block { name, text, attributes }

@@ -302,6 +302,7 @@ impl Line<'_> {
             None => Kind::ToolCall(ToolCall {
                 index,
                 id,
+                is_made_up: false,
                 namespace: self.namespace.non_empty(),
                 name,
                 input,

@@ -68,12 +68,12 @@ pub use crate::row_error::RowError;
 pub use format::{Decoder, Format, Record};
 pub use load::{choose, load};
 pub use repeatable::Repeatable;
-pub use reply::{Reply, Trouble};
+pub use reply::{Aside, Known, Reply, Trouble};
 pub use spec::Row;
 pub use support::emit::{Done, EventOut};
 pub(crate) use support::finish::normalise;
 pub use support::payload::{Payload, payload, read_records as read};
-pub use table::{FORMATS, find, reply_of};
+pub use table::{FORMATS, aside, find, reply_of};
 pub use turn::{
     Answer, Appended, Call, Declaration, Ending, Incomplete, Request, ToolChoice, Turn,
 };

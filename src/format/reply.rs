@@ -1,6 +1,7 @@
 //! The answers of a provider's server beside its streams: errors, headers, and the bytes that keep
 //! a connection alive.
 
+use crate::event::Start;
 use crate::format::format::Format;
 
 /// The row of a server.
@@ -19,8 +20,32 @@ pub struct Reply {
     pub body: fn(&Trouble<'_>) -> String,
     /// The record of an error in a stream: its name and its payload.
     pub record: fn(&Trouble<'_>) -> (&'static str, String),
+    /// True if that record stands in a stream of events without their framing.
+    pub is_bare: bool,
+    /// What it answers beside models' answers.
+    pub asides: &'static [Aside],
     /// The record that keeps a stream alive, if there is one: its name and its payload.
     pub idle: Option<(&'static str, &'static str)>,
+}
+
+/// An answer that is no model's.
+#[derive(Debug)]
+pub struct Aside {
+    /// The method of the request.
+    pub method: &'static str,
+    /// The end of its path.
+    pub path: &'static str,
+    /// The body.
+    pub body: fn(&Known<'_>) -> String,
+}
+
+/// What a server knows that is asked for beside models' answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The name of its only model.
+    pub model: &'a str,
+    /// The number of tokens of a request.
+    pub input_tokens: u64,
 }
 
 /// An error to be reported as a provider reports it.
@@ -34,6 +59,8 @@ pub struct Trouble<'a> {
     pub message: &'a str,
     /// The number of records before it.
     pub records: usize,
+    /// The message that fails.
+    pub start: Start<'a>,
 }
 
 /// The errors that a server may be asked to report: the HTTP status, a word for it, and a sentence.
@@ -71,6 +98,6 @@ impl Reply {
     pub fn trouble(&self, status: u16, records: usize) -> Trouble<'static> {
         let known = TROUBLES.iter().find(|(known, ..)| *known == status);
         let message = known.map_or("The request failed.", |(_, _, message)| message);
-        Trouble { status, word: (self.word)(status), message, records }
+        Trouble { status, word: (self.word)(status), message, records, start: Start::default() }
     }
 }

@@ -1,7 +1,7 @@
 //! The table of formats.
 
 use crate::format::format::Format;
-use crate::format::reply::Reply;
+use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse, bedrock_invoke,
     claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor, dashscope, droid,
@@ -92,6 +92,19 @@ static REPLIES: &[&Reply] = &[
 pub fn reply_of(format: Option<&Format>) -> &'static Reply {
     let is_its = |reply: &&&Reply| format.is_some_and(|format| reply.formats.contains(&format));
     REPLIES.iter().find(is_its).copied().unwrap_or(&openai_chat::reply::REPLY)
+}
+
+/// Returns what a server answers to a request that is for no model: as that of `format` does, if it
+/// knows the path. The row with the longest path counts.
+pub fn aside(
+    method: &str,
+    path: &str,
+    format: Option<&Format>,
+) -> Option<fn(&Known<'_>) -> String> {
+    let replies = REPLIES.iter().copied().chain([&openai_chat::reply::REPLY, reply_of(format)]);
+    let asides = replies.flat_map(|reply| reply.asides);
+    let is_asked = |aside: &&Aside| aside.method == method && path.ends_with(aside.path);
+    asides.filter(is_asked).max_by_key(|aside| aside.path.len()).map(|aside| aside.body)
 }
 
 /// Returns the format of this name or alias; `-` and `_` are the same.

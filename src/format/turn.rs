@@ -16,8 +16,10 @@ pub struct Request {
     pub list: &'static str,
     /// The form of its requests, which its kin shares.
     pub shape: &'static Shape,
-    /// A part of the address that its requests are sent to, which no other address has.
-    pub endpoint: &'static str,
+    /// The ends of the paths that its requests are sent to.
+    pub endpoints: &'static [&'static str],
+    /// True if the answer is a stream unless the request says otherwise.
+    pub streams: bool,
     /// Members that tell its requests from those of its kin; none for the one that most speak.
     pub marks: &'static [&'static str],
     /// The member that takes the place of the conversation before, where a provider keeps it: the

@@ -241,6 +241,17 @@ impl Records {
         self.line.raw(self.envelope.after);
     }
 
+    /// Writes the record of an error as servers do that leave their framing for it.
+    pub(crate) fn bare(&mut self, members: impl FnOnce(&mut Line)) {
+        let Envelope { begin, between, after, .. } = self.envelope;
+        self.line.raw(if self.count == 0 { begin } else { between });
+        self.count += 1;
+        self.line.raw("{");
+        members(&mut self.line);
+        self.line.close();
+        self.line.raw(after);
+    }
+
     /// Writes a record of which this text is all.
     pub(crate) fn whole(&mut self, text: &str) {
         self.begin("");
@@ -368,6 +379,10 @@ pub trait Encoder {
     fn open(&mut self, _block: &Block, _out: &mut Records) {}
     /// The next piece of the text of the open block.
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records);
+    /// True if what came is held until the open block ends.
+    fn keeps(&self) -> bool {
+        false
+    }
     /// The next part of the thought that is open begins.
     fn part(&mut self, _block: &Block, _out: &mut Records) {}
     /// The open block ends.

@@ -177,8 +177,13 @@ impl Request {
         self.header("transfer-encoding").is_some()
     }
 
+    /// Returns the path, without the query and a slash at its end.
+    pub(crate) fn path(&self) -> &str {
+        self.target.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/')
+    }
+
     /// Returns the value of a header, by its name in lower case.
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 

@@ -153,7 +153,7 @@ pub(crate) fn guess<'w>(
     let has_own_mark = |row: &&Request| row.marks.iter().any(|path| body.has(path));
     let usual = || rows(body).filter(|row| row.marks.is_empty());
     words
-        .find_map(|word| rows(body).find(|row| word.contains(row.endpoint)))
+        .find_map(|word| rows(body).find(|row| row.endpoints.iter().any(|end| word.contains(end))))
         .or_else(|| rows(body).find(has_own_mark))
         .or_else(|| usual().find(|row| marks(body, row).next().is_some()))
         // What most speak comes after its kin.

@@ -178,26 +178,43 @@ fn a_request_that_is_not_json_is_refused() {
 #[test]
 fn the_turn_says_which_capture_answers() {
     let scene = two_answers();
+    scene.write("3.sse", &says("There.", "stop"));
+    scene.write("4.sse", &says("There is more of it.", "stop"));
     let user = json!({"role": "user", "content": "Hi"});
-    let own = json!({"role": "assistant", "content": "Ho"});
-    let answers = |server: &Server, messages: &[&Value]| {
-        let (head, body) = server.ask(CHAT, &json!({"messages": messages}));
-        let status = head.split(' ').nth(1).unwrap().to_owned();
-        (status, body)
+    let says = |text: &str| json!({"role": "assistant", "content": text});
+    let calls = |id: &str, arguments: &str| {
+        json!({"role": "assistant", "tool_calls": [{"id": id, "type": "function",
+            "function": {"name": "f", "arguments": arguments}}]})
     };
-    let server = Server::start(&scene, &["1.sse", "2.sse"]);
+    let (call, other) = (calls("call_1", "{}"), calls("x", "{\"city\": \"Os\\u006co\"}"));
+    let (there, more) = (says(" There.\n"), says("There is\nmore of it."));
+    let (example, cut) = (says("Hello! What can I do?"), says("There is mo"));
+    let server = Server::start(&scene, &["1.sse", "2.sse", "3.sse", "4.sse"]);
+    let check = |messages: &[&Value], file: &str| {
+        let request = json!({"stream": true, "messages": messages});
+        assert_eq!(server.ask(CHAT, &request).1, scene.read(file), "{request}");
+    };
     for _ in 0..2 {
-        assert_eq!(answers(&server, &[&user]).1, scene.read("1.sse"));
-        assert_eq!(answers(&server, &[&user, &own, &own, &user]).1, scene.read("2.sse"));
+        check(&[&user], "1.sse");
+        // Examples, the beginning of an answer and what was cut are no answers.
+        check(&[&user, &example, &user, &says("{")], "1.sse");
+        check(&[&user, &call, &user], "2.sse");
+        check(&[&user, &other, &user], "2.sse");
+        check(&[&example, &user, &call, &user, &there, &user], "3.sse");
+        check(&[&user, &call, &there, &there, &user], "4.sse");
+        check(&[&user, &call, &user, &there, &user, &there, &user, &cut, &user], "4.sse");
+        // A client may forget the beginning.
+        check(&[&user, &there, &user], "3.sse");
     }
-    let (status, body) = answers(&server, &[&user, &own, &user, &own, &user]);
-    let why = "There are no more answers: this would be number 3.";
-    assert_eq!(status, "400");
+    let all = [&user, &call, &user, &there, &user, &there, &user, &more, &user];
+    let (head, body) = server.ask(CHAT, &json!({"messages": all}));
+    let why = "There are no more answers: this would be number 5.";
+    assert!(head.starts_with("HTTP/1.1 400 "), "{head}");
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap()["error"]["message"], why);
     let server = Server::start(&scene, &["--by", "request", "1.sse", "2.sse"]);
-    assert_eq!(answers(&server, &[&user]).1, scene.read("1.sse"));
-    assert_eq!(answers(&server, &[&user]).1, scene.read("2.sse"));
-    assert_eq!(answers(&server, &[&user]).0, "400");
+    assert_eq!(server.ask(CHAT, &question()).1, scene.read("1.sse"));
+    assert_eq!(server.ask(CHAT, &question()).1, scene.read("2.sse"));
+    assert!(server.ask(CHAT, &question()).0.starts_with("HTTP/1.1 400 "));
 }
 
 #[test]
@@ -211,35 +228,55 @@ fn the_path_says_which_capture_answers() {
     assert!(server.ask("/v1/messages", &question()).0.starts_with("HTTP/1.1 400 "));
 }
 
-/// An item of each API that is the model's own, and one of a tool.
+/// The conversation after the first answer, as each API holds it: the call, with or without its id.
 #[test]
-fn the_turns_of_each_provider_are_counted() {
+fn the_turns_of_each_provider_are_found() {
     let scene = two_answers();
+    scene.write("1.sse", &scene.read("1.sse").replace("\"c1\"", "\"c0\""));
     let server = Server::start(&scene, &["1.sse", "2.sse"]);
+    let (user, city) = (json!({"role": "user", "content": "Hi"}), json!({"city": "Oslo"}));
     let requests = [
         (
             "/v1/messages",
-            json!({"messages": [
-            {"role": "user", "content": "Hi"}, {"role": "assistant", "content": []},
-            {"role": "user", "content": [{"type": "tool_result"}]}]}),
+            json!({"messages": [user, {"role": "assistant", "content": [
+                {"type": "text", "text": "Let me see."},
+                {"type": "tool_use", "id": "call_1", "name": "f", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "call_1"}]}]}),
         ),
         (
             "/v1/responses",
-            json!({"input": [
-            {"role": "user", "content": "Hi"}, {"type": "reasoning"}, {"type": "function_call"},
-            {"type": "function_call_output"}]}),
+            json!({"input": [user, {"type": "reasoning", "summary": []},
+            {"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "call_1", "output": ""}]}),
+        ),
+        // The provider keeps the conversation.
+        ("/v1/responses", json!({"previous_response_id": "c0", "input": [user]})),
+        (
+            "/v1/responses",
+            json!({"previous_response_id": "resp_x", "input": [
+            {"type": "function_call_output", "call_id": "call_1", "output": ""}]}),
         ),
         (
             "/v1beta/models/m:streamGenerateContent?alt=sse",
-            json!({"contents": [
-            {"role": "user"}, {"role": "model"}, {"role": "user"}]}),
+            json!({"contents": [{"role": "user"},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": city}}]},
+            {"role": "user"}]}),
         ),
-        ("/api/chat", json!({"messages": [{"role": "user"}, {"role": "assistant"}]})),
+        (
+            "/api/chat",
+            json!({"messages": [user, {"role": "assistant", "content": "",
+            "tool_calls": [{"function": {"name": "f", "arguments": city}}]}]}),
+        ),
     ];
-    for (path, request) in requests {
+    for (path, mut request) in requests {
+        request["stream"] = true.into();
         let (head, body) = server.ask(path, &request);
         assert!(head.starts_with("HTTP/1.1 200 "), "{path} {body}");
-        assert!(body.contains("There.") && !body.contains("Oslo"), "{path} {body}");
+        assert!(body.contains("There.") && !body.contains("Oslo"), "{path} {request} {body}");
+        request.as_object_mut().unwrap().remove("previous_response_id");
+        let list = request.as_object_mut().unwrap().values_mut().find_map(Value::as_array_mut);
+        list.unwrap().truncate(1);
+        assert!(server.ask(path, &request).1.contains("Oslo"), "{path} {request}");
     }
 }
 
@@ -253,18 +290,20 @@ fn the_endpoint_says_the_format() {
         ("/v1/responses", "input", "openai-responses"),
         ("/api/chat", "messages", "ollama-chat"),
     ] {
-        for stream in [true, false] {
+        for stream in [Some(true), Some(false), None] {
             let request = json!({"stream": stream, list: [{"role": "user", "content": "Hi"}]});
             let (head, body) = server.ask(path, &request);
-            assert_eq!(head.contains("application/json"), !stream, "{path} {head}");
+            let is_stream = stream.unwrap_or(path == "/api/chat");
+            assert_eq!(head.contains("application/json"), !is_stream, "{path} {head}");
             let run = read(&scene, &body);
             let line = &run.lines[0];
             assert_eq!((line["format"].as_str(), run.code), (Some(format), Some(0)), "{body}");
             assert_eq!(line["tool_calls"][0]["arguments"]["city"], "Oslo", "{path} {body}");
         }
     }
-    let (_, body) = server.ask("/v2/chat", &question());
-    assert!(body.contains("1.sse cannot be answered in cohere, which cannot be written"), "{body}");
+    let (head, body) = server.ask("/v2/chat", &question());
+    let why = "1.sse cannot be answered as a stream of cohere, which cannot be written";
+    assert!(head.starts_with("HTTP/1.1 400 ") && body.contains(why), "{head} {body}");
     // Of Google, the address says what the answer is.
     for (path, media, begin) in [
         ("streamGenerateContent?alt=sse", "text/event-stream", "data: {"),
@@ -322,9 +361,143 @@ fn who_only_looks_takes_no_answer() {
         let answer = server.send(look);
         assert!(answer.starts_with("HTTP/1.1 200 ") && answer.ends_with("\r\n\r\n"), "{answer}");
     }
+    let get = |path: &str, headers: &str| {
+        let answer = server.send(&format!("GET {path} HTTP/1.1\r\n{headers}\r\n"));
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head[9..12].to_owned(), serde_json::from_str::<Value>(body).unwrap())
+    };
+    let (status, models) = get("/v1/models?limit=9", "");
+    assert_eq!((status.as_str(), &models["data"][0]["id"]), ("200", &json!("m")), "{models}");
+    let (status, models) = get("/v1beta/models", "");
+    assert_eq!((status.as_str(), &models["models"][0]["name"]), ("200", &json!("models/m")));
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    assert_eq!(get("/v1/responses", upgrade).0, "426");
+    // A client of HTTP/2 asks for it, and goes on without.
+    assert_eq!(get("/v1/models", &upgrade.replace("websocket", "h2c")).0, "200");
+    let (status, error) = get("/v1/responses/resp_1", "");
+    assert_eq!((status.as_str(), &error["error"]["code"]), ("404", &json!("model_not_found")));
+    for path in ["/api/show", "/v1/messages/batches", "/v1/embeddings"] {
+        assert!(server.ask(path, &question()).0.starts_with("HTTP/1.1 404 "), "{path}");
+    }
     assert!(server.ask(CHAT, &question()).0.starts_with("HTTP/1.1 503 "));
     assert!(server.ask(CHAT, &question()).1.contains("Oslo"));
+    let count =
+        |path: &str| -> Value { serde_json::from_str(&server.ask(path, &question()).1).unwrap() };
+    // The usage of the answer that comes next.
+    assert_eq!(count("/v1/messages/count_tokens?beta=true"), json!({"input_tokens": 3}));
+    assert_eq!(count("/v1beta/models/m:countTokens"), json!({"totalTokens": 3}));
+    assert_eq!(count("/v1/responses/input_tokens")["input_tokens"], 3);
     assert!(server.ask(CHAT, &question()).1.contains("There."));
+}
+
+/// A capture whose format no endpoint tells is the answer to whatever is posted.
+#[test]
+fn a_format_without_an_endpoint_has_any() {
+    let scene = Scene::new(&[]);
+    scene.write("words", "Hello there.");
+    let server = Server::start(&scene, &["words"]);
+    assert_eq!(server.ask("/generate", &json!({})).1, "Hello there.");
+    assert!(server.ask("/v1/messages", &question()).1.contains("event: message_stop"));
+    let get = server.send("GET /favicon.ico HTTP/1.1\r\n\r\n");
+    assert!(get.starts_with("HTTP/1.1 404 "), "{get}");
+}
+
+/// Two answers of a provider whose calls have no ids: a client must not take one call for the other.
+#[test]
+fn calls_without_ids_get_some_that_differ() {
+    let scene = Scene::new(&[]);
+    let call = |name: &str| json!({"functionCall": {"name": name, "args": {"city": "Oslo"}}});
+    let answer = json!({"candidates": [{"content": {"role": "model", "parts": [call("f"), call("f")]},
+        "finishReason": "STOP"}]});
+    scene.write("a.json", &answer.to_string());
+    let ids = || -> Vec<String> {
+        let server = Server::start(&scene, &["--by", "request", "a.json", "a.json"]);
+        let bodies = [0; 2].map(|_| server.ask("/v1/messages", &question()).1);
+        let lines = bodies.map(|body| read(&scene, &body).lines[0]["tool_calls"].clone());
+        lines
+            .iter()
+            .flat_map(|calls| calls.as_array().unwrap().clone())
+            .map(|call| call["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let first = ids();
+    let different: std::collections::BTreeSet<_> = first.iter().collect();
+    assert_eq!((first.len(), different.len()), (4, 4), "{first:?}");
+    assert_eq!(ids(), first);
+    // Each id leads to its own answer, though the answers are alike.
+    let server = Server::start(&scene, &["a.json", "a.json"]);
+    let body = |id: &str| {
+        let call = json!({"type": "tool_use", "id": id, "name": "f", "input": {}});
+        let messages =
+            json!([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": [call]}]);
+        server.ask("/v1/messages", &json!({"messages": messages})).1
+    };
+    assert!(body(&first[0]).contains(&first[2]), "{first:?}");
+    assert!(body(&first[2]).contains("There are no more answers"));
+}
+
+/// Codex declares a tool that takes free text: it ends at arguments in JSON.
+#[test]
+fn a_custom_tool_is_called_as_one() {
+    let scene = Scene::new(&[]);
+    let patch = "*** Begin Patch\n\"ü\"\n";
+    let arguments = json!({"input": patch}).to_string();
+    scene.write("a.sse", &calls(&[("call_1", "apply_patch", &arguments), ("call_2", "f", "{}")]));
+    let server = Server::start(&scene, &["a.sse"]);
+    let request = json!({"stream": true, "input": "Hi", "tools": [
+        {"type": "custom", "name": "apply_patch"}, {"type": "function", "name": "f"}]});
+    let (_, body) = server.ask("/v1/responses", &request);
+    assert!(body.contains("response.custom_tool_call_input.done"), "{body}");
+    let check = |body: &str| {
+        let calls = read(&scene, body).lines[0]["tool_calls"].clone();
+        assert_eq!((&calls[0]["input"], &calls[1]["arguments"]), (&json!(patch), &json!({})));
+    };
+    check(&body);
+    let request = json!({"stream": true, "messages": [], "tools": [
+        {"type": "custom", "custom": {"name": "apply_patch"}}]});
+    check(&server.ask(CHAT, &request).1);
+    // So is a call that its own provider wrote otherwise.
+    scene.write("b.sse", &server.ask("/v1/responses", &json!({"stream": true, "input": "Hi"})).1);
+    assert!(!scene.read("b.sse").contains("custom"));
+    let server = Server::start(&scene, &["b.sse"]);
+    let request = json!({"stream": true, "input": "Hi", "tools": [{"type": "custom", "name": "apply_patch"}]});
+    check(&server.ask("/v1/responses", &request).1);
+}
+
+/// The fault is in one answer, whatever form it has, and the next one is whole.
+#[test]
+fn a_fault_is_in_the_first_requests_alone() {
+    let scene = two_answers();
+    let paths = [CHAT, "/v1/messages", "/v1/responses", "/api/chat"];
+    for (path, stream) in paths.iter().flat_map(|path| [(path, true), (path, false)]) {
+        for (fault, code) in [
+            (&["--cut", "frame:1"][..], 4),
+            (&["--cut", "150"], 4),
+            (&["--drop", "--cut", "frame:1"], 4),
+            (&["--error", "529@frame:2"], 9),
+        ] {
+            let by = ["--by", "request", "--first-requests", "1", "2.sse", "2.sse"];
+            // Ollama's errors have words alone.
+            let code = if (code, *path) == (9, "/api/chat") { 5 } else { code };
+            let server = Server::start(&scene, &[fault, &by].concat());
+            let [first, next] = [0; 2].map(|_| server.ask(path, &json!({"stream": stream})).1);
+            let (first, next) = (read(&scene, &first), read(&scene, &next));
+            assert_eq!((first.code, next.code), (Some(code), Some(0)), "{path} {stream} {fault:?}");
+            assert_eq!(next.lines[0]["text"], "There.");
+        }
+    }
+    // An error takes the place of a body, with its status.
+    for path in paths {
+        let server = Server::start(&scene, &["--error", "529@frame:1", "2.sse"]);
+        let (head, body) = server.ask(path, &json!({"stream": false}));
+        assert!(head.starts_with("HTTP/1.1 529 "), "{path} {head}");
+        let (head, stream) = server.ask(path, &json!({"stream": true}));
+        assert!(head.starts_with("HTTP/1.1 200 "), "{path} {head}");
+        for answer in [body, stream] {
+            let code = if path == "/api/chat" { 5 } else { 9 };
+            assert_eq!(read(&scene, &answer).code, Some(code), "{path} {answer}");
+        }
+    }
 }
 
 #[test]
@@ -334,7 +507,7 @@ fn requests_are_logged_without_keys() {
     server.ask(CHAT, &json!({"messages": [],  "a": "b\nc"}));
     let key = "sk-ant-abcdefghijklmnop";
     server.ask(&format!("{CHAT}?key={key}"), &json!({"messages": [], "api_key": key, "a": key}));
-    server.send("GET /models HTTP/1.1\r\nContent-Length: 3\r\n\r\nHi!");
+    server.send("POST /models HTTP/1.1\r\nContent-Length: 3\r\n\r\nHi!");
     let log = scene.read("log");
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let headers = json!({"authorization": "Bearer red1", "content-length": "26"});
@@ -353,6 +526,9 @@ fn requests_are_logged_without_keys() {
 fn curl(server: &Server, args: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new("curl");
     command.args(["-sSN", &format!("http://{}{CHAT}", server.address)]).args(args);
+    if !args.contains(&"--data-binary") {
+        command.args(["--data", "{\"stream\":true}"]);
+    }
     let output = command.output().unwrap();
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
@@ -380,7 +556,7 @@ fn a_cut_is_an_end_and_a_drop_is_none() {
     assert!(body.starts_with(&capture) && body.ends_with(": keep-alive\n\n"), "{body}");
     // curl asks before it sends a megabyte.
     let server = Server::start(&scene, &["1.sse"]);
-    scene.write("large", &format!("\"{}\"", "x".repeat(2 << 20)));
+    scene.write("large", &format!("{{\"stream\":true,\"a\":\"{}\"}}", "x".repeat(2 << 20)));
     let large = format!("@{}", scene.path("large").display());
     assert_eq!(curl(&server, &["--data-binary", &large]), (Some(0), capture));
 }
@@ -480,7 +656,8 @@ fn a_server_ends_by_a_signal() {
     for signal in [Signal::TERM, interrupt()] {
         let mut server = Server::start(&scene, &["--hang", "1.sse"]);
         let mut stream = server.connect();
-        stream.write_all(b"GET /a HTTP/1.1\r\n\r\n").unwrap();
+        let head = format!("POST {CHAT} HTTP/1.1\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
         stream.read_exact(&mut [0; 20]).unwrap();
         kill_process(Pid::from_child(&server.child), signal).unwrap();
         let status = server.child.wait().unwrap();
@@ -566,7 +743,9 @@ fn one_exchange_goes_over_the_standard_streams() {
     assert_eq!(read.lines[0]["format"], "anthropic");
     assert_eq!(read.lines[0]["tool_calls"][0]["arguments"]["city"], "Oslo");
     // HTTP/1.0 knows no chunks.
-    let run = http(&scene, "GET /a HTTP/1.0\r\n\r\n", &[]);
+    let body = "{\"stream\":true}";
+    let request = format!("POST {CHAT} HTTP/1.0\r\nContent-Length: 15\r\n\r\n{body}");
+    let run = http(&scene, &request, &[]);
     assert!(run.out.ends_with(&format!("\r\n\r\n{}", scene.read("1.sse"))), "{}", run.out);
     for (input, code, status) in
         [("", 4, ""), ("hello\r\n\r\n", 3, "HTTP/1.1 400 "), ("GET / HT", 3, "HTTP/1.1 400 ")]
@@ -579,6 +758,6 @@ fn one_exchange_goes_over_the_standard_streams() {
     assert_eq!(http(&scene, large, &["--max-event", "1K"]).code, Some(6));
     let args = ["--tps", "2"];
     let started = std::time::Instant::now();
-    http(&scene, "GET /a HTTP/1.1\r\n\r\n", &args);
+    http(&scene, &request, &args);
     assert!(started.elapsed() >= Duration::from_secs(1));
 }

@@ -1,7 +1,7 @@
 //! Anthropic's server.
 
 use crate::format::anthropic::FORMAT;
-use crate::format::reply::{Reply, Trouble};
+use crate::format::reply::{Aside, Known, Reply, Trouble};
 use crate::json::quote;
 
 pub(in crate::format) static REPLY: Reply = Reply {
@@ -22,8 +22,18 @@ pub(in crate::format) static REPLY: Reply = Reply {
     },
     body,
     record: |trouble| ("error", body(trouble)),
+    is_bare: false,
+    // On Vertex AI, a model counts.
+    asides: &[
+        Aside { method: "POST", path: "/messages/count_tokens", body: count },
+        Aside { method: "POST", path: "/count-tokens:rawPredict", body: count },
+    ],
     idle: Some(("ping", "{\"type\": \"ping\"}")),
 };
+
+fn count(known: &Known<'_>) -> String {
+    format!("{{\"input_tokens\":{}}}", known.input_tokens)
+}
 
 fn body(trouble: &Trouble<'_>) -> String {
     format!(

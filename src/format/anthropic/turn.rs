@@ -33,7 +33,8 @@ static SHAPE: Shape = Shape {
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
     shape: &SHAPE,
-    endpoint: "/messages",
+    endpoints: &["/messages", ":rawPredict", ":streamRawPredict"],
+    streams: false,
     marks: &[],
     by_id: None,
     turn: || Box::new(AnthropicTurn::default()),

@@ -9,10 +9,12 @@ use crate::json::quote;
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT, &INVOKE, &AGENT],
     headers: &[],
-    addresses: &[],
+    addresses: &[("/converse-stream", "eventstream"), ("/converse", "json")],
     word,
     body,
     record: |trouble| (word(trouble.status), body(trouble)),
+    is_bare: false,
+    asides: &[],
     idle: None,
 };
 

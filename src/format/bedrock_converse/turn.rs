@@ -29,7 +29,8 @@ static SHAPE: Shape = Shape {
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
     shape: &SHAPE,
-    endpoint: "/converse",
+    endpoints: &["/converse", "/converse-stream"],
+    streams: false,
     marks: &[],
     by_id: None,
     turn: || Box::new(ConverseTurn::default()),

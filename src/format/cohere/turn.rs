@@ -8,7 +8,7 @@ use crate::format::turn::{Appended, Ending, Incomplete, Request, ToolChoice, Tur
 use crate::json::array;
 
 pub(in crate::format) static REQUEST: Request = Request {
-    endpoint: "/v2/chat",
+    endpoints: &["/v2/chat"],
     marks: &["documents", "safety_mode", "citation_options"],
     turn: || Box::new(CohereTurn::default()),
     choice: Some(&ToolChoice {

@@ -1,7 +1,7 @@
 //! Google's server.
 
 use crate::format::gemini::FORMAT;
-use crate::format::reply::{Reply, Trouble};
+use crate::format::reply::{Aside, Known, Reply, Trouble};
 use crate::json::quote;
 
 pub(in crate::format) static REPLY: Reply = Reply {
@@ -24,8 +24,26 @@ pub(in crate::format) static REPLY: Reply = Reply {
     },
     body,
     record: |trouble| ("", body(trouble)),
+    is_bare: true,
+    asides: &[
+        Aside { method: "GET", path: "/v1beta/models", body: models },
+        Aside {
+            method: "POST",
+            path: ":countTokens",
+            body: |known| format!("{{\"totalTokens\":{}}}", known.input_tokens),
+        },
+    ],
     idle: None,
 };
+
+fn models(known: &Known<'_>) -> String {
+    format!(
+        "{{\"models\":[{{\"name\":{},\"displayName\":{},\"supportedGenerationMethods\":\
+         [\"generateContent\",\"streamGenerateContent\",\"countTokens\"]}}]}}",
+        quote(&format!("models/{}", known.model)),
+        quote(known.model)
+    )
+}
 
 fn body(trouble: &Trouble<'_>) -> String {
     format!(

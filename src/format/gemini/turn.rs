@@ -15,7 +15,8 @@ use crate::json::array;
 pub(in crate::format) static REQUEST: Request = Request {
     list: "contents",
     shape: Shape::ANY,
-    endpoint: "enerateContent",
+    endpoints: &[":generateContent", ":streamGenerateContent"],
+    streams: false,
     marks: &[],
     by_id: None,
     turn: || Box::new(GeminiTurn::default()),

@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::event::{Failure, Finish, FinishReason, Start, ToolCall, Usage};
-use crate::format::support::writing::{error_message, input_object, timestamp};
+use crate::format::support::writing::{error_message, input_object, texts_of_parts, timestamp};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
@@ -67,6 +67,8 @@ pub(super) static WRITING: Writing = Writing {
 struct Chunks {
     /// The members that all chunks end with.
     tail: Line,
+    /// The thought that has begun: clients take each part for a whole one.
+    thought: String,
 }
 
 impl Chunks {
@@ -102,10 +104,25 @@ impl Encoder for Chunks {
     }
 
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
+        if let BlockKind::Reasoning { .. } = block.kind {
+            return self.thought.push_str(text);
+        }
         self.write_part(block.choice, out, |line| text_members(&block.kind, text, line));
     }
 
+    fn keeps(&self) -> bool {
+        !self.thought.is_empty()
+    }
+
+    fn part(&mut self, block: &Block, out: &mut Records) {
+        let thought = std::mem::take(&mut self.thought);
+        if !thought.is_empty() {
+            self.write_part(block.choice, out, |line| text_members(&block.kind, &thought, line));
+        }
+    }
+
     fn close(&mut self, block: &Block, out: &mut Records) {
+        self.part(block, out);
         if let Some(signature) = &block.signature {
             let signature = encoded(signature, Info::Signature, out);
             self.write_part(block.choice, out, |line| signature_members(&signature, line));
@@ -147,7 +164,7 @@ impl Encoder for Chunks {
         let code = failure.provider_code.and_then(|code| code.parse::<u16>().ok());
         let code = failure.status.or(code).unwrap_or(500);
         let status = failure.provider_code.filter(|code| code.parse::<u16>().is_err());
-        out.record("", |line| {
+        out.bare(|line| {
             line.open_member("error");
             line.number("code", code.into());
             line.text("message", &error_message(failure));
@@ -204,9 +221,11 @@ fn call_members(call: &ToolCall<'_>, signature: Option<&str>, line: &mut Line) {
 fn body_parts(part: &Part, line: &mut Line) {
     match part {
         Part::Block(block) => {
-            line.open();
-            text_members(&block.kind, &block.text, line);
-            line.close();
+            for text in texts_of_parts(block) {
+                line.open();
+                text_members(&block.kind, text, line);
+                line.close();
+            }
             if let Some(signature) = &block.signature {
                 line.open();
                 signature_members(&base64_of(signature), line);

@@ -27,7 +27,8 @@ static SHAPE: Shape = Shape {
 pub(super) static REQUEST: Request = Request {
     list: "input",
     shape: &SHAPE,
-    endpoint: "/interactions",
+    endpoints: &["/interactions"],
+    streams: false,
     marks: &[],
     by_id: Some("previous_interaction_id"),
     turn: || Box::new(InteractionsTurn::default()),

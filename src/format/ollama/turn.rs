@@ -12,7 +12,8 @@ use crate::json::array;
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
     shape: &chat::SHAPE,
-    endpoint: "/api/chat",
+    endpoints: &["/api/chat"],
+    streams: true,
     marks: &["options", "keep_alive", "think"],
     by_id: None,
     turn: || Box::new(OllamaTurn::default()),

@@ -1,7 +1,7 @@
 //! OpenAI's server, as it speaks for chat completions.
 
 use crate::format::openai_chat::FORMAT;
-use crate::format::reply::{Reply, Trouble};
+use crate::format::reply::{Aside, Known, Reply, Trouble};
 use crate::json::quote;
 
 pub(in crate::format) static REPLY: Reply = Reply {
@@ -11,8 +11,20 @@ pub(in crate::format) static REPLY: Reply = Reply {
     word,
     body,
     record: |trouble| ("", body(trouble)),
+    is_bare: false,
+    asides: &[Aside { method: "GET", path: "/models", body: models }],
     idle: None,
 };
+
+/// The list of one model, with what clients of OpenAI and of Anthropic look for.
+fn models(known: &Known<'_>) -> String {
+    let model = quote(known.model);
+    format!(
+        "{{\"object\":\"list\",\"data\":[{{\"id\":{model},\"object\":\"model\",\"type\":\"model\",\
+         \"created\":0,\"created_at\":\"1970-01-01T00:00:00Z\",\"owned_by\":\"toolstream\",\
+         \"display_name\":{model}}}],\"has_more\":false,\"first_id\":{model},\"last_id\":{model}}}"
+    )
+}
 
 pub(in crate::format) fn word(status: u16) -> &'static str {
     match status {

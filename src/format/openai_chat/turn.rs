@@ -39,7 +39,8 @@ pub(in crate::format) const SYSTEM: System = System {
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
     shape: &SHAPE,
-    endpoint: "/chat/completions",
+    endpoints: &["/chat/completions"],
+    streams: false,
     marks: &[],
     by_id: None,
     turn: || Box::new(ChatTurn::default()),

@@ -2,19 +2,19 @@
 
 use crate::format::openai_chat::reply::REPLY as CHAT;
 use crate::format::openai_responses::FORMAT;
-use crate::format::reply::Reply;
-use crate::json::quote;
+use crate::format::openai_responses::write::failed;
+use crate::format::reply::{Aside, Reply};
 
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT],
-    record: |trouble| {
-        let (code, message) = (quote(trouble.word), quote(trouble.message));
-        let record = format!(
-            "{{\"type\":\"error\",\"code\":{code},\"message\":{message},\"param\":null,\
-             \"sequence_number\":{}}}",
-            trouble.records
-        );
-        ("error", record)
-    },
+    record: |trouble| ("response.failed", failed(trouble)),
+    asides: &[Aside {
+        method: "POST",
+        path: "/responses/input_tokens",
+        body: |known| {
+            let count = known.input_tokens;
+            format!("{{\"object\":\"response.input_tokens\",\"input_tokens\":{count}}}")
+        },
+    }],
     ..CHAT
 };

@@ -28,7 +28,8 @@ static SHAPE: Shape = Shape {
 pub(in crate::format) static REQUEST: Request = Request {
     list: "input",
     shape: &SHAPE,
-    endpoint: "/responses",
+    endpoints: &["/responses"],
+    streams: false,
     marks: &[],
     by_id: Some("previous_response_id"),
     turn: || Box::new(ResponsesTurn::default()),

@@ -4,9 +4,10 @@
 //! everywhere, and all items once more in the last event.
 
 use crate::event::{
-    CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
+    CallInput, Code, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, Usage,
 };
+use crate::format::reply::Trouble;
 use crate::format::support::writing::{error_word, texts_of_parts};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
@@ -346,6 +347,23 @@ impl Encoder for Events {
     fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
         Response::finished(message, finish).members(&self.output, line);
     }
+}
+
+/// Returns the event of a response that failed.
+pub(super) fn failed(trouble: &Trouble<'_>) -> String {
+    let failure = Failure::new(Code::Provider, trouble.message, None);
+    let failure = Failure { provider_code: Some(trouble.word), ..failure };
+    let (status, error) = ("failed", Some(&failure));
+    let response = Response { start: trouble.start, status, error, ..Response::default() };
+    let mut line = Line::default();
+    line.open();
+    line.word("type", "response.failed");
+    line.number("sequence_number", trouble.records as u64);
+    line.open_member("response");
+    response.members(&Line::default(), &mut line);
+    line.close();
+    line.close();
+    String::from_utf8_lossy(line.as_ref()).into_owned()
 }
 
 /// A response in some state.
