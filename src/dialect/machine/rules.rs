@@ -421,7 +421,7 @@ impl CallRules<'_> {
         let mut ends = self.ends();
         let BodyForm::Parameters { open, close, form } = &self.call.form.body else {
             if self.call.form.is_one_value() {
-                ends.extend(self.inner_call());
+                ends.extend(self.inner_texts());
             }
             return ends;
         };
@@ -479,15 +479,19 @@ impl CallRules<'_> {
         rules
     }
 
-    /// The opener of another call in one that is a value. Source may hold a bare tag, but not on a
-    /// line of its own.
-    fn inner_call(&self) -> Option<Rule> {
+    /// The openers of calls that end as this one, whose inside is a value. Source may hold a bare
+    /// tag, but not on a line of its own.
+    fn inner_texts(&self) -> impl Iterator<Item = Rule> {
         let OpenCall { id, form, .. } = self.call;
-        let is_bare = !form.open.has_word("name") && !form.open.is_token();
-        let pattern = if is_bare { form.open.after_line_end() } else { form.open.clone() };
-        let is_known = !form.close.is_empty() && pattern.place() == scan::Place::Any;
-        let rule = Rule { strict: true, ..Rule::call(form, *id) };
-        is_known.then_some(Rule { pattern, go: Go::InnerCall, known: false, ..rule })
+        let ends_alike =
+            |call: &&Arc<CallForm>| call.close.iter().any(|close| form.close.contains(close));
+        self.grammar.calls.iter().filter(ends_alike).filter_map(|call| {
+            let is_bare = !call.open.has_word("name") && !call.open.is_token();
+            let pattern = if is_bare { call.open.after_line_end() } else { call.open.clone() };
+            let rule = Rule { strict: true, ..Rule::call(call, *id) };
+            let is_known = pattern.place() == scan::Place::Any;
+            is_known.then_some(Rule { pattern, go: Go::InnerCall, known: false, ..rule })
+        })
     }
 
     /// The openers and closers of calls that a value may hold. Where a closer has the call's name

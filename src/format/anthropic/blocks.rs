@@ -50,8 +50,7 @@ impl Blocks {
         json: &str,
         out: &mut EventOut,
     ) -> Done {
-        let index = self.blocks.place_or(index, self.blocks.count(), out)?;
-        self.blocks.clear(index, out)?;
+        let index = self.blocks.place_new(index, out)?;
         let open = self.emit(block, Piece::part(json), out)?;
         if !matches!(open, Open::Call(_)) {
             out.native(0, self.blocks.object_at(Some(index)), Piece::part(json))?;

@@ -38,8 +38,7 @@ impl Steps {
         let Some(json) = event.step.or(event.content) else {
             return out.unknown(frame, "step.start");
         };
-        let index = self.steps.place_or(event.index, self.steps.count(), out)?;
-        self.steps.clear(index, out)?;
+        let index = self.steps.place_new(event.index, out)?;
         let frame = frame.part(json);
         read!(&frame, out, |step: Step| {
             let piece = Piece::part(json.get());

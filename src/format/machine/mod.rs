@@ -355,10 +355,11 @@ impl Emitter {
                     Index::Number(number) => number,
                     name => hash(&name),
                 });
-                let index = self.turn.blocks.place(index, out)?;
-                if rule.open {
-                    self.turn.blocks.clear(index, out)?;
-                }
+                let blocks = &mut self.turn.blocks;
+                let index = match rule.open {
+                    true => blocks.place_new(index, out)?,
+                    false => blocks.place(index, out)?,
+                };
                 scope.block = Some((index, rule.open));
                 Ok(())
             }

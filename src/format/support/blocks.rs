@@ -68,6 +68,8 @@ pub(crate) struct IndexedBlocks<W> {
     open: BTreeMap<u64, Open<W>>,
     count: u64,
     latest: u64,
+    /// The index after all that have come.
+    next: u64,
     /// The numbers of blocks as objects of a turn, by their indexes, which may come again.
     numbers: BTreeMap<u64, u64>,
     /// The bytes that have been gathered.
@@ -77,16 +79,11 @@ pub(crate) struct IndexedBlocks<W> {
 impl<W> Default for IndexedBlocks<W> {
     fn default() -> Self {
         let (open, numbers) = (BTreeMap::new(), BTreeMap::new());
-        IndexedBlocks { open, count: 0, latest: 0, numbers, gathered: 0 }
+        IndexedBlocks { open, count: 0, latest: 0, next: 0, numbers, gathered: 0 }
     }
 }
 
 impl<W: Gathered> IndexedBlocks<W> {
-    /// Returns the number of blocks that have been counted.
-    pub(crate) fn count(&self) -> u64 {
-        self.count
-    }
-
     /// Counts a block, and returns its number as the key of a call: an index may
     /// come again once its block has stopped.
     pub(crate) fn next_key(&mut self) -> Key {
@@ -109,21 +106,10 @@ impl<W: Gathered> IndexedBlocks<W> {
         self.remove(index)
     }
 
-    /// Returns the index of the block that an event is of: the latest one's, with
-    /// a warning, if the event has none.
+    /// Returns the index of the block that an event is of: the latest one's, with a warning, if the
+    /// event has none. Where several blocks are open, it may be of another one: their calls must
+    /// not be run.
     pub(crate) fn place(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<u64> {
-        self.place_or(index, self.latest, out)
-    }
-
-    /// Returns the index of the block that an event is of, or `inferred` and a
-    /// warning if the event has none. Where several blocks are open, it may be of
-    /// another one: their calls must not be run.
-    pub(crate) fn place_or(
-        &mut self,
-        index: Option<u64>,
-        inferred: u64,
-        out: &mut EventOut,
-    ) -> io::Result<u64> {
         if index.is_none() {
             let noun = W::NOUN;
             let message = format!("an event without index was taken to be of the latest {noun}");
@@ -132,17 +118,25 @@ impl<W: Gathered> IndexedBlocks<W> {
                 out.emit(0, Kind::Lost)?;
             }
         }
-        self.latest = index.unwrap_or(inferred);
+        self.latest = index.unwrap_or(self.latest);
+        self.next = self.next.max(self.latest.saturating_add(1));
         Ok(self.latest)
     }
 
-    /// Makes room for a block under an index: one that is open there is cut.
-    pub(crate) fn clear(&mut self, index: u64, out: &mut EventOut) -> Done {
-        let Some(earlier) = self.stop(index) else { return Ok(()) };
-        let noun = W::NOUN;
-        let message = format!("a {noun} began under the index of one that hadn't stopped");
-        out.warn(WarningCode::ReusedIndex, &message)?;
-        earlier.cut(out)
+    /// Returns the index of a block that begins: the next one, with a warning, if the event has
+    /// none. One that is open under it is cut.
+    pub(crate) fn place_new(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<u64> {
+        if index.is_none() {
+            self.latest = self.next;
+        }
+        let index = self.place(index, out)?;
+        if let Some(earlier) = self.stop(index) {
+            let noun = W::NOUN;
+            let message = format!("a {noun} began under the index of one that hadn't stopped");
+            out.warn(WarningCode::ReusedIndex, &message)?;
+            earlier.cut(out)?;
+        }
+        Ok(index)
     }
 
     /// Puts a block under an index. One more than [`MAX_OPEN`] ends the message.
