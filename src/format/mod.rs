@@ -41,7 +41,6 @@ mod hermes;
 mod kimi;
 mod load;
 mod machine;
-mod mistral_conversations;
 mod ollama;
 mod openai_chat;
 mod openai_messages;

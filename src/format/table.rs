@@ -6,9 +6,8 @@ use crate::format::{
     acp, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse, bedrock_invoke,
     claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor, dashscope, droid,
     error, events, gemini, gemini_cli, gemini_cli_session, gemini_interactions, gemini_live, goose,
-    grok, hermes, kimi, mistral_conversations, ollama, openai_chat, openai_messages,
-    openai_realtime, openai_responses, opencode, opencode_session, pi, qwen_code, rows, text,
-    workers_ai,
+    grok, hermes, kimi, ollama, openai_chat, openai_messages, openai_realtime, openai_responses,
+    opencode, opencode_session, pi, qwen_code, rows, text, workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -59,7 +58,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::anthropic_completions::FORMAT,
     &rows::llama_completion::FORMAT,
     &rows::writer_completions::FORMAT,
-    &mistral_conversations::FORMAT,
+    &rows::mistral_conversations::FORMAT,
     &dashscope::FORMAT,
     &rows::replicate::FORMAT,
     &workers_ai::FORMAT,

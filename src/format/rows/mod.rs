@@ -12,6 +12,7 @@ pub(super) mod bedrock_titan;
 pub(super) mod cohere;
 pub(super) mod cohere_v1;
 pub(super) mod llama_completion;
+pub(super) mod mistral_conversations;
 pub(super) mod ollama;
 pub(super) mod openai_assistants;
 pub(super) mod openai_completions;
