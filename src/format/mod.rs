@@ -23,7 +23,6 @@ mod cody;
 mod cohere;
 mod copilot_cli;
 mod cursor;
-mod dashscope;
 mod droid;
 pub(crate) mod error;
 mod events;

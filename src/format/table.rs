@@ -4,9 +4,9 @@ use crate::format::format::Format;
 use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse, bedrock_invoke,
-    claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor, dashscope, droid,
-    error, events, gemini, gemini_cli, gemini_cli_session, gemini_interactions, gemini_live, goose,
-    grok, hermes, kimi, ollama, openai_chat, openai_messages, openai_realtime, openai_responses,
+    claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor, droid, error,
+    events, gemini, gemini_cli, gemini_cli_session, gemini_interactions, gemini_live, goose, grok,
+    hermes, kimi, ollama, openai_chat, openai_messages, openai_realtime, openai_responses,
     opencode, opencode_session, pi, qwen_code, rows, text, workers_ai,
 };
 
@@ -59,7 +59,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::llama_completion::FORMAT,
     &rows::writer_completions::FORMAT,
     &rows::mistral_conversations::FORMAT,
-    &dashscope::FORMAT,
+    &rows::dashscope::FORMAT,
     &rows::replicate::FORMAT,
     &workers_ai::FORMAT,
     &gemini_live::FORMAT,

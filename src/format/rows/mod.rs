@@ -11,6 +11,7 @@ pub(super) mod bedrock_mistral;
 pub(super) mod bedrock_titan;
 pub(super) mod cohere;
 pub(super) mod cohere_v1;
+pub(super) mod dashscope;
 pub(super) mod llama_completion;
 pub(super) mod mistral_conversations;
 pub(super) mod ollama;
