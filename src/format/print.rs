@@ -94,6 +94,7 @@ fn rule(rule: &Rule) -> Table {
     table.flag("release", rule.release);
     table.flag("aside", rule.aside);
     table.flag("whole", rule.whole);
+    table.flag("cumulative", rule.cumulative);
     table.text("choice", rule.choice);
     table.list("at", rule.at);
     table.flag("open", rule.open);

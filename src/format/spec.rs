@@ -154,6 +154,10 @@ pub(crate) struct Rule {
     /// True if what it holds is whole: calls end, and of a text only what is new is emitted.
     /// Groups inside have it too.
     pub(crate) whole: bool,
+    /// True if it may hold all of a text or of a call so far, or what is new: the texts show which.
+    /// A text beside others, and the one of a record with a reason to stop, may be all of it once
+    /// more. Groups inside have it too.
+    pub(crate) cumulative: bool,
     /// The number of the choice that it is of, as are the objects inside. Where a row has choices,
     /// its message has stopped when all of them have.
     #[serde(deserialize_with = "leak::text")]
@@ -413,6 +417,7 @@ impl Rule {
         release: false,
         aside: false,
         whole: false,
+        cumulative: false,
         choice: "",
         at: &[],
         open: false,

@@ -4,11 +4,10 @@ use crate::format::format::Format;
 use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse, bedrock_invoke,
-    claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor, dashscope, droid,
-    error, events, gemini, gemini_cli, gemini_cli_session, gemini_interactions, gemini_live, goose,
-    grok, hermes, kimi, mistral_conversations, ollama, openai_chat, openai_messages,
-    openai_realtime, openai_responses, opencode, opencode_session, pi, qwen_code, rows, text,
-    workers_ai,
+    claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor, droid, error,
+    events, gemini, gemini_cli, gemini_cli_session, gemini_interactions, gemini_live, goose, grok,
+    hermes, kimi, ollama, openai_chat, openai_messages, openai_realtime, openai_responses,
+    opencode, opencode_session, pi, qwen_code, rows, text, workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -59,8 +58,8 @@ pub static FORMATS: &[&Format] = &[
     &rows::anthropic_completions::FORMAT,
     &rows::llama_completion::FORMAT,
     &rows::writer_completions::FORMAT,
-    &mistral_conversations::FORMAT,
-    &dashscope::FORMAT,
+    &rows::mistral_conversations::FORMAT,
+    &rows::dashscope::FORMAT,
     &rows::replicate::FORMAT,
     &workers_ai::FORMAT,
     &gemini_live::FORMAT,

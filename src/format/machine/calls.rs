@@ -12,6 +12,7 @@ use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::state::{Collected, Scope};
 use crate::format::spec::{Call, Outcome};
 use crate::format::support::blocks::Open;
+use crate::format::support::emit::Slot;
 use crate::format::support::function::emit_arguments;
 use crate::format::support::growth::hash;
 use crate::format::support::prelude::*;
@@ -86,6 +87,14 @@ impl Emitter {
                     scope.choice,
                     CallPart { arguments: Arguments::Free(text.as_str()), ..part },
                 )?;
+            }
+            Some(json) if scope.is_cumulative && json.starts_with('"') => {
+                let text: Str<'_> = json::read(json).unwrap_or_default();
+                let at = (scope.choice, Slot::Call(part.key));
+                if let Some(new) = self.turn.new_part(at, &text, true, out)? {
+                    out.call_fragment(scope.choice, part, &new)?;
+                    self.turn.warn_of_repeats(out)?;
+                }
             }
             Some(json) if scope.is_whole && is_known => whole(scope.choice, part, json, out)?,
             Some(json) if scope.is_body && !json.starts_with('"') => {

@@ -27,7 +27,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::event::{self, FinishReason, Kind, Of, Piece, ProviderEvent, WarningCode};
+use crate::event::{self, FinishReason, Key, Kind, Of, Piece, ProviderEvent, WarningCode};
 use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::layout::{Program, Table, Values};
 use crate::format::machine::state::{Scope, Turn};
@@ -247,6 +247,7 @@ impl Emitter {
         }
         scope.is_whole |= rule.whole;
         scope.is_body |= rule.is_body();
+        scope.is_cumulative |= rule.cumulative;
         if let Some(Index::Number(choice)) = fields.index(rule.choice) {
             scope.choice = choice;
         }
@@ -254,6 +255,7 @@ impl Emitter {
         // These change more than what is emitted.
         self.repeats &= scope.part.is_none() && rule.result.is_none() && !rule.part;
         let reason = fields.word(rule.finish).filter(|raw| !finish::is_none(raw));
+        scope.is_last |= reason.is_some();
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
         let is_unfinished = rule.is_body() && reason.is_none() && failure.is_none();
         if is_unfinished {
@@ -398,11 +400,21 @@ impl Emitter {
         }
         let slot = Slot::Reasoning(Some(self.turn.thoughts).filter(|number| *number > 0));
         let text = if fields.flag(rule.hidden) { "" } else { rule.text };
+        // A thought that was whole at once stands beside all that comes after it.
+        let has_more = scope.is_cumulative && holds_more(rule, fields);
         for (slot, places) in
             [(slot, rule.thought), (Slot::ANSWER, text), (Slot::Refusal, rule.refusal)]
         {
-            if let Some(text) = fields.text(places) {
+            let Some(text) = fields.text(places) else { continue };
+            if !scope.is_cumulative {
                 self.turn.text(slot, &text, scope, out)?;
+                continue;
+            }
+            let may_repeat = if slot.is_thought() { has_more } else { scope.is_last };
+            let at = (scope.choice, slot);
+            if let Some(new) = self.turn.new_part(at, &text, may_repeat, out)? {
+                out.piece(scope.choice, slot, &new)?;
+                self.turn.warn_of_repeats(out)?;
             }
         }
         if let Some(signature) = fields.word(rule.signature) {
@@ -530,7 +542,7 @@ impl Emitter {
         let divided = named.into_iter().chain(rest).map(|block| (block, true));
         for ((name, json), is_divided) in divided.chain(others.map(|block| (block, false))) {
             for json in each_block(&json, is_divided) {
-                if self.turn.is_new_block(scope) {
+                if self.turn.is_new_block(&name, json, scope) {
                     out.block(scope.choice, &name, json)?;
                 }
             }
@@ -591,14 +603,22 @@ impl Emitter {
 
     /// Ends the message, a body without a reason to stop.
     fn end_unfinished(&mut self, out: &mut EventOut) -> Done {
+        self.end_calls(out)?;
         let Turn { finished, .. } = std::mem::replace(&mut self.turn, Turn::new(self.spec));
         let unfinished = finished.iter().filter(|(_, is_finished)| !**is_finished);
         let only = finished.is_empty().then_some(0);
         self.message.end_unfinished(unfinished.map(|(choice, _)| choice).chain(only), out)
     }
 
+    /// Ends the calls of choices that have finished: they are whole.
+    fn end_calls(&mut self, out: &mut EventOut) -> Done {
+        let mut finished = self.turn.finished.iter().filter(|(_, is_finished)| **is_finished);
+        finished.try_for_each(|(choice, _)| out.call_end(choice, Key::None))
+    }
+
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.turn.cut(out)?;
+        self.end_calls(out)?;
         self.turn = Turn::new(self.spec);
         self.message.end(out)
     }
@@ -612,6 +632,13 @@ fn applies(rule: &Rule, fields: Fields) -> bool {
     rule.has.iter().all(|places| fields.has(places))
         && !rule.not.iter().any(|places| fields.has(places))
         && rule.is.iter().all(holds)
+}
+
+/// True if an object holds more of the answer than thoughts.
+fn holds_more(rule: &Rule, fields: Fields) -> bool {
+    let has_objects = |leads| split_each(leads).is_some_and(|(at, _)| fields.each(at).count() > 0);
+    fields.text(rule.text).is_some_and(|text| !text.is_empty())
+        || rule.each.iter().any(|leads| has_objects(leads))
 }
 
 /// True if an object has members that are not the counts of a rule.

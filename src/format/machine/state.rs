@@ -1,5 +1,6 @@
 //! What is known of the message that is open.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -11,11 +12,16 @@ use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::Emitted;
+use crate::format::support::growth::{Growth, hash};
 use crate::format::support::many::each;
 use crate::format::support::prelude::*;
 
 /// The most parts of one message.
 const MAX_PARTS: usize = 1024;
+
+/// The most texts of one message that are cumulative: those of its choices, and the arguments of
+/// their calls.
+const MAX_TEXTS: usize = 1 << 14;
 
 /// The most messages of others that are told apart from the answer.
 const MAX_FOREIGN: usize = 4096;
@@ -26,6 +32,10 @@ pub(super) struct Scope<'t> {
     pub(super) is_whole: bool,
     /// True if all of the message comes at once: why it stopped says whether calls are whole.
     pub(super) is_body: bool,
+    /// True if texts may be all of what has come, once more.
+    pub(super) is_cumulative: bool,
+    /// True if the record, or the object around it, has a reason to stop.
+    pub(super) is_last: bool,
     /// The number of the choice that it is of.
     pub(super) choice: u64,
     /// The index of the block that it is of, and true if that begins.
@@ -49,6 +59,12 @@ pub(super) struct Turn {
     pub(super) blocks: IndexedBlocks<Collected>,
     /// The parts of the message, as far as they have been emitted.
     parts: BTreeMap<u64, Part>,
+    /// The texts that are cumulative, and the hashes of the blocks beside them.
+    texts: BTreeMap<(u64, Slot), Growth>,
+    latest_blocks: BTreeMap<u64, u64>,
+    /// True if one of the texts comes whole with each record, and if that has been said.
+    has_whole: bool,
+    has_warned: bool,
     /// The number of thoughts that have begun, one right after another.
     pub(super) thoughts: u64,
     /// The number of fragments of calls in the provider's own JSON.
@@ -138,8 +154,40 @@ impl Turn {
         }
     }
 
+    /// Returns what is new of a text that is cumulative; nothing, if it is all of it once more, and
+    /// that is to be expected.
+    pub(super) fn new_part<'t>(
+        &mut self,
+        (choice, slot): (u64, Slot),
+        text: &'t Str<'t>,
+        may_repeat: bool,
+        out: &mut EventOut,
+    ) -> io::Result<Option<Cow<'t, Str<'t>>>> {
+        let growth = self.texts.entry((choice, slot)).or_default();
+        if may_repeat && growth.is_all(text.as_str()) {
+            return Ok(None);
+        }
+        let new = growth.new_part(text);
+        self.has_whole |= growth.is_whole();
+        out.check_limit(self.texts.len(), MAX_TEXTS, "texts in one message")?;
+        Ok(Some(new))
+    }
+
+    /// Warns, once, that texts are taken to be repeated.
+    pub(super) fn warn_of_repeats(&mut self, out: &mut EventOut) -> Done {
+        if !self.has_whole || std::mem::replace(&mut self.has_warned, true) {
+            return Ok(());
+        }
+        let message = "each record repeats the text so far: what is new was taken";
+        out.warn(WarningCode::RepeatedText, message)
+    }
+
     /// True if a block is not one that comes again with the whole of its part.
-    pub(super) fn is_new_block(&mut self, scope: Scope) -> bool {
+    pub(super) fn is_new_block(&mut self, name: &str, json: &str, scope: Scope) -> bool {
+        if scope.is_cumulative {
+            let (name, json) = (hash(&(scope.choice, name)), hash(json));
+            return self.latest_blocks.insert(name, json) != Some(json);
+        }
         let Some(part) = scope.part.and_then(|key| self.parts.get_mut(&key)) else { return true };
         if scope.is_whole && part.again < part.blocks {
             part.again += 1;
