@@ -49,7 +49,7 @@ fn page(readme: &str, answer: impl Fn(&str) -> Option<String>) -> String {
 
 /// Runs a command in the root, where `toolstream` is the one that was built.
 fn shell(command: &str) -> String {
-    let command = command.replace("cargo run --release --", "toolstream");
+    let command = command.replace("cargo run --", "toolstream");
     let bin = cargo_bin("toolstream");
     let path = env::join_paths(
         [bin.parent().unwrap().to_owned()]
@@ -116,8 +116,7 @@ fn the_first_commands_of_the_readme_are_the_main_job_and_the_tests() {
     let readme = readme();
     let find =
         |text: &str| readme.find(text).unwrap_or_else(|| panic!("README doesn't say {text:?}"));
-    let (install, job) =
-        (find("```sh\ncargo install"), find("$ cargo run --release -- parse fixtures/"));
+    let (install, job) = (find("```sh\ncargo install"), find("$ cargo run -- parse fixtures/"));
     let test = find("```sh\ncargo test\n");
     assert!(install < job && job < test);
 }

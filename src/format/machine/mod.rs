@@ -253,7 +253,8 @@ impl Emitter {
         }
         self.place(rule, &mut scope, fields, out)?;
         // These change more than what is emitted.
-        self.repeats &= scope.part.is_none() && rule.result.is_none() && !rule.part;
+        let is_kept = scope.part.is_some() || scope.is_cumulative || rule.part;
+        self.repeats &= !is_kept && rule.result.is_none();
         let reason = fields.word(rule.finish).filter(|raw| !finish::is_none(raw));
         scope.is_last |= reason.is_some();
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
