@@ -5,9 +5,11 @@
 //! Source: agentclientprotocol.com, "Prompt turn" and "Tool calls", and
 //! zed-industries/agent-client-protocol, `schema/schema.json`. Both directions
 //! may be in a log, or only `session/update`. A call is emitted when it begins to
-//! run, or has run: its input may come piece by piece before that. The answer to
+//! run and its input is there, or has run: its input may come piece by piece before that. The answer to
 //! `session/prompt` says why the turn has ended; where the log holds the request
 //! and no answer, the turn was cut.
+
+use std::collections::HashSet;
 
 use crate::event::Executor;
 use crate::format::support::emit::Slot;
@@ -44,6 +46,8 @@ struct Acp {
     session: Session,
     /// The calls that have not begun to run, in order.
     held: Vec<Held>,
+    /// The ids of those that have.
+    begun: HashSet<String>,
     /// The id of the request that the turn answers.
     request: Option<String>,
 }
@@ -62,7 +66,7 @@ struct Held {
 impl Default for Acp {
     fn default() -> Self {
         let session = Session::new(FORMAT.name, USAGE, Repeats::Never);
-        Acp { session, held: Vec::new(), request: None }
+        Acp { session, held: Vec::new(), begun: HashSet::new(), request: None }
     }
 }
 
@@ -172,7 +176,9 @@ impl Acp {
         held.input = input.map(str::to_owned).or(held.input);
         let status = update.word("status").unwrap_or_default();
         let is_over = matches!(status.as_str(), "completed" | "failed");
-        if !is_over && status != "in_progress" {
+        // Its input may come once it runs.
+        let waits = status != "in_progress" || held.input.is_none();
+        if !is_over && waits && !self.begun.contains(&id) {
             let last = self.held.len();
             self.held.insert(place.unwrap_or(last).min(last), held);
             return Ok(());
@@ -190,6 +196,7 @@ impl Acp {
 
     /// Emits a call, unless that was done before.
     fn emit(&mut self, held: &Held, out: &mut EventOut) -> Done {
+        self.begun.insert(held.id.clone());
         let name = json::quote(held.name.as_deref().unwrap_or_default());
         let input = held.input.as_deref().unwrap_or("{}");
         let id = json::quote(&held.id);
@@ -200,6 +207,8 @@ impl Acp {
     /// Emits the calls that never began to run.
     fn flush(&mut self, out: &mut EventOut) -> Done {
         let held = std::mem::take(&mut self.held);
-        held.iter().try_for_each(|held| self.emit(held, out))
+        held.iter().try_for_each(|held| self.emit(held, out))?;
+        self.begun.clear();
+        Ok(())
     }
 }

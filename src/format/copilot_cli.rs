@@ -49,6 +49,7 @@ static COPILOT: Log = Log {
         ("assistant.reasoning", What::ThoughtEvent, "data.content"),
         ("assistant.reasoning_delta", What::Thought, "data.deltaContent"),
         ("assistant.usage", What::Usage, "data"),
+        ("session.usage_record", What::Usage, "data.usage"),
         ("tool.execution_start", What::Call, "data"),
         ("tool.execution_complete", What::Result, "data"),
         ("session.error", What::Error, "data"),

@@ -3,7 +3,8 @@
 //! Source: MoonshotAI/kimi-cli, `docs/en/customization/wire-mode.md` and
 //! `src/kimi_cli/wire`. Kimi Code writes a record an event, among them those of
 //! the loop in which the model is asked; Kimi CLI wraps each in a message or, on
-//! its wire, in a notification of JSON-RPC.
+//! its wire, in a notification of JSON-RPC. The stream of Kimi Code's `--output-format stream-json`
+//! has messages of chat completions after a line about the program.
 
 use crate::format::support::prelude::*;
 
@@ -19,6 +20,8 @@ pub(super) static FORMAT: Format = Format {
 fn is_ours(record: &Record) -> bool {
     let is_event = |record: Record| record.has("type") && record.has("payload");
     match record.text("type").as_deref() {
+        // The first line of `--output-format stream-json`.
+        Some(kind) if kind.starts_with("system.") => record.text("role").as_deref() == Some("meta"),
         Some("metadata") => record.has("protocol_version"),
         Some("context.append_loop_event") => record.has("event"),
         Some("context.append_message") => record.has("message"),
@@ -43,7 +46,7 @@ const USAGE: &[Row] = &[
 
 static KIMI: Log = Log {
     format: FORMAT.name,
-    kind: &["type|message.type|params.type", "event.type"],
+    kind: &["type|message.type|params.type|role", "event.type"],
     steps: &[
         ("turn.prompt", What::Prompt, "."),
         ("context.append_message", What::Message, "message"),
@@ -61,10 +64,14 @@ static KIMI: Log = Log {
         ),
         ("ToolResult", What::Result, "message.payload|params.payload"),
         ("StatusUpdate", What::Usage, "message.payload.token_usage|params.payload.token_usage"),
+        // Messages of the stream.
+        ("assistant", What::Answer, "."),
+        ("user", What::Prompt, "."),
+        ("tool", What::Message, "."),
         // `state.json`, which lies beside the sessions.
         ("", What::Note, "."),
     ],
-    notes: "metadata|config.*|tools.*|llm.*|context.*|permission.*|usage.record|turn.*|Turn*|\
+    notes: "metadata|system.*|session.*|config.*|tools.*|llm.*|context.*|permission.*|usage.record|turn.*|Turn*|\
             Step*|Compaction*|Approval*|Hook*|Btw*|SubagentEvent|SteerInput|PlanDisplay|\
             QuestionRequest",
     part: "event.stepUuid|event.uuid|message.payload.message_id|params.payload.message_id",

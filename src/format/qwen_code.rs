@@ -29,8 +29,9 @@ fn is_ours(record: &Record) -> bool {
 const USAGE: &[Row] = &[
     ("promptTokenCount", Op::Is, &[Field::Input]),
     ("cachedContentTokenCount", Op::Is, &[Field::Cached]),
-    ("candidatesTokenCount", Op::Adds, &[Field::Output]),
-    ("thoughtsTokenCount", Op::Adds, &[Field::Output, Field::Reasoning]),
+    // With the thoughts, as OpenAI counts.
+    ("candidatesTokenCount", Op::Is, &[Field::Output]),
+    ("thoughtsTokenCount", Op::Is, &[Field::Reasoning]),
     ("totalTokenCount", Op::Is, &[Field::Total]),
 ];
 

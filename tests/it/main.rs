@@ -7,6 +7,8 @@
 
 /// The loop of an agent.
 mod agent;
+/// Coding agents of others, against captures.
+mod agents;
 /// What text and calls in text allocate.
 mod allocations;
 /// Memory on streams without end.

@@ -28,7 +28,7 @@ fn is_envelope(record: &Record) -> bool {
 }
 
 /// Lines about the program's state, without anything of the answer.
-pub(super) const PASSED_OVER: [&str; 24] = [
+pub(super) const PASSED_OVER: [&str; 30] = [
     "system",
     "summary",
     "file-history-snapshot",
@@ -53,6 +53,12 @@ pub(super) const PASSED_OVER: [&str; 24] = [
     "mode",
     "pr-link",
     "tag",
+    "atis-latch",
+    "api-request-shape",
+    "api-request-blob",
+    "api-request",
+    "tools-used",
+    "cost-state",
 ];
 
 payload! {
@@ -74,6 +80,12 @@ payload! {
         /// The API's error, in a message that the program wrote in the model's name.
         error: Option<&'a RawValue>,
         is_api_error: Option<bool> = "isApiErrorMessage",
+        /// The same in a stream.
+        is_api_error_message: Option<bool>,
+        /// The API's HTTP status, in the same line or in a `result`.
+        api_error_status: Option<u64>,
+        /// The same in a transcript.
+        api_error_status_of_transcript: Option<u64> = "apiErrorStatus",
         timestamp: Option<&'a RawValue>,
         /// The call that a subagent works for.
         parent_tool_use_id: Option<Str<'a>>,
@@ -112,6 +124,18 @@ impl Line<'_> {
         let is_error = self.is_api_error == Some(true) && self.is_of_transcript();
         let code = self.error.and_then(|json| string(json.get())).unwrap_or_default();
         is_error.then(|| code.as_str().to_owned())
+    }
+
+    /// True if a message of a stream reports the API's error: a result says it again.
+    pub(super) fn is_api_error_of_stream(&self) -> bool {
+        let is_error = self.is_api_error == Some(true) || self.is_api_error_message == Some(true);
+        is_error && !self.is_of_transcript()
+    }
+
+    /// Returns the HTTP status of the API's error.
+    pub(super) fn status(&self) -> Option<u16> {
+        let status = self.api_error_status.or(self.api_error_status_of_transcript);
+        status.and_then(|status| status.try_into().ok())
     }
 
     /// Text that the program wrote in the user's name.

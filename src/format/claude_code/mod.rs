@@ -28,7 +28,7 @@ use crate::format::support::finish;
 use crate::format::support::growth::hash;
 use crate::format::support::object::string;
 use crate::format::support::prelude::*;
-use crate::format::support::usage::Meter;
+use crate::format::support::usage::{Field, Meter, Op, Row};
 use line::{Line, PASSED_OVER, is_ours};
 
 pub(super) static FORMAT: Format = Format {
@@ -42,6 +42,7 @@ pub(super) static FORMAT: Format = Format {
 
 /// The most blocks of one message of the model.
 const MAX_BLOCKS: usize = 1 << 14;
+const BLOCKS: &str = "blocks in one message of the model";
 
 struct ClaudeCode {
     is_open: bool,
@@ -50,8 +51,11 @@ struct ClaudeCode {
     /// The model's message that the last line was of, and its texts so far.
     current: Option<String>,
     seen: HashSet<u64>,
-    /// The model's message that streams, or was the last to do so.
+    /// The model's message that streams, or was the last to do so, and its blocks.
     streamed: Option<String>,
+    blocks_streamed: Vec<Streamed>,
+    /// The API's error that a message reported: a result says it again, if one comes.
+    failure: Option<ApiError>,
     /// True if the lines that come first are a subagent's, as all are then.
     is_subagent: Option<bool>,
     /// True if a subagent's line came between the others.
@@ -62,7 +66,35 @@ struct ClaudeCode {
     reason: Option<String>,
     blocks: Blocks,
     meter: Meter,
+    /// True if the counts have a total: those of the input hold what the cache held.
+    has_totals: bool,
 }
+
+/// The API's error, as a message reported it.
+#[derive(Default)]
+struct ApiError {
+    words: String,
+    status: Option<u16>,
+    json: String,
+}
+
+/// A block that streamed: what tells it from others.
+struct Streamed {
+    index: Option<u64>,
+    /// The id of a call.
+    id: Option<String>,
+    /// Text or a thought.
+    text: String,
+}
+
+/// The counts of Qwen Code, which has a total in them.
+const WITH_TOTALS: &[Row] = &[
+    ("input_tokens", Op::Is, &[Field::Input]),
+    ("cache_read_input_tokens", Op::Is, &[Field::Cached]),
+    ("cache_creation_input_tokens", Op::Is, &[Field::CacheWrite]),
+    ("output_tokens", Op::Is, &[Field::Output]),
+    ("total_tokens", Op::Is, &[Field::Total]),
+];
 
 impl Default for ClaudeCode {
     fn default() -> Self {
@@ -72,12 +104,15 @@ impl Default for ClaudeCode {
             current: None,
             seen: HashSet::new(),
             streamed: None,
+            blocks_streamed: Vec::new(),
+            failure: None,
             is_subagent: None,
             has_aside: false,
             has_text: false,
             reason: None,
             blocks: Blocks::of_agent(),
             meter: Meter::new(USAGE),
+            has_totals: false,
         }
     }
 }
@@ -99,6 +134,10 @@ impl Decoder for ClaudeCode {
             return out.infer_finish_of_log(self.reason.as_deref());
         }
         self.blocks.cut(out)?;
+        if let Some(ApiError { words, status, json }) = self.failure.take() {
+            error::report_with(Some(&words), None, status, &json, out)?;
+            return self.end(out);
+        }
         self.meter.finish(out)
     }
 }
@@ -125,7 +164,12 @@ impl ClaudeCode {
                 read!(&frame, out, |message: Message| {
                     self.begin(line, message.model.non_empty(), out)?;
                     match line.api_error() {
-                        Some(code) => self.fail(&frame, message, &code, out),
+                        Some(code) => self.fail(&frame, message, &code, line.status(), out),
+                        None if line.is_api_error_of_stream() => {
+                            let (status, json) = (line.status(), frame.text().into_owned());
+                            self.failure = Some(ApiError { words: words(message), status, json });
+                            Ok(())
+                        }
                         None => self.snapshot(&frame, message, out),
                     }
                 })
@@ -177,6 +221,7 @@ impl ClaudeCode {
         if id.is_none() || id != self.current.as_deref() {
             self.meter.part();
             self.seen.clear();
+            self.reason = None;
             self.current = id.map(str::to_owned);
         }
     }
@@ -188,10 +233,17 @@ impl ClaudeCode {
         if id.is_some() && id == self.streamed.as_deref() {
             return Ok(());
         }
-        self.turn_to(id);
-        self.meter.feed(message.usage.map_or("", RawValue::get));
+        let content: Vec<&RawValue> = message.content.iter().flatten().copied().collect();
+        let rest: Vec<&RawValue> =
+            content.iter().copied().filter(|json| !self.has_streamed(json.get())).collect();
+        // Qwen Code gives each block of a message that streamed an id of its own.
+        let is_of_stream = rest.is_empty() && !content.is_empty();
+        if !is_of_stream {
+            self.turn_to(id);
+        }
+        self.count(message.usage);
         self.note_reason(message.ending().reason);
-        for json in message.content.iter().flatten() {
+        for json in rest {
             if !self.seen.insert(hash(json.get())) {
                 out.warn(
                     WarningCode::RepeatedBlock,
@@ -201,7 +253,31 @@ impl ClaudeCode {
             }
             self.block(frame, json, out)?;
         }
-        out.check_limit(self.seen.len(), MAX_BLOCKS, "blocks in one message of the model")
+        out.check_limit(self.seen.len(), MAX_BLOCKS, BLOCKS)
+    }
+
+    /// True if a block of a message is one that streamed.
+    fn has_streamed(&self, json: &str) -> bool {
+        if self.blocks_streamed.is_empty() {
+            return false;
+        }
+        let block = Object::new(json);
+        let (id, text) = (block.word("id"), block.text("text|thinking").unwrap_or_default());
+        let is_it = |streamed: &Streamed| match (&id, &streamed.id) {
+            (None, None) => !text.is_empty() && streamed.text == text.as_str(),
+            (own, known) => own == known,
+        };
+        self.blocks_streamed.iter().any(is_it)
+    }
+
+    /// Takes a provider's usage object.
+    fn count(&mut self, usage: Option<&RawValue>) {
+        let usage = usage.map_or("", RawValue::get);
+        if !self.has_totals && json::member(usage, "total_tokens").is_some() {
+            self.has_totals = true;
+            self.meter = Meter::new(WITH_TOTALS);
+        }
+        self.meter.feed(usage);
     }
 
     fn block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
@@ -220,6 +296,7 @@ impl ClaudeCode {
         if !results.is_empty() {
             self.begin(line, None, out)?;
         }
+        self.blocks_streamed.clear();
         results.into_iter().try_for_each(|block| self.block(frame, block, out))?;
         let is_prompt = content.starts_with('"') || !others.is_empty();
         if is_prompt && !line.is_meta() { self.prompt(out) } else { Ok(()) }
@@ -271,14 +348,17 @@ impl ClaudeCode {
     }
 
     /// The API's error, in the program's words.
-    fn fail(&mut self, frame: &Frame, message: &Message, code: &str, out: &mut EventOut) -> Done {
-        let words = message.content.iter().flatten().filter_map(|json| {
-            Some(string(json::member(json.get(), "text")?)?.as_str().to_owned())
-        });
-        let words: Vec<String> = words.collect();
+    fn fail(
+        &mut self,
+        frame: &Frame,
+        message: &Message,
+        code: &str,
+        status: Option<u16>,
+        out: &mut EventOut,
+    ) -> Done {
         let code = Some(code).filter(|code| !code.is_empty());
-        let words = Some(words.join("\n")).filter(|words| !words.is_empty());
-        error::report_as(words.as_deref(), code, &frame.text(), out)?;
+        let words = Some(words(message)).filter(|words| !words.is_empty());
+        error::report_with(words.as_deref(), code, status, &frame.text(), out)?;
         self.end(out)
     }
 
@@ -293,16 +373,18 @@ impl ClaudeCode {
         self.blocks.cut(out)?;
         if let Some(usage) = line.usage.filter(|usage| usage.get().starts_with('{')) {
             self.meter.reset();
-            self.meter.feed(usage.get());
+            self.count(Some(usage));
         }
         for (name, json) in line.blocks() {
             out.block(0, name, json)?;
         }
         let subtype = line.subtype.non_empty();
+        let ApiError { words: said, status, .. } = self.failure.take().unwrap_or_default();
         if line.is_error == Some(true) {
-            let message = line.failure();
+            let message = line.failure().or(Some(said).filter(|said| !said.is_empty()));
             let code = subtype.filter(|subtype| *subtype != "success");
-            error::report_as(message.as_deref().or(subtype), code, &frame.text(), out)?;
+            let (message, status) = (message.as_deref().or(subtype), line.status().or(status));
+            error::report_with(message, code, status, &frame.text(), out)?;
             return self.end(out);
         }
         // It repeats the last text, and is all there is without the stream.
@@ -321,6 +403,15 @@ impl ClaudeCode {
         *self = ClaudeCode { is_subagent: self.is_subagent, ..ClaudeCode::default() };
         out.end()
     }
+}
+
+/// Returns the texts of a message.
+fn words(message: &Message) -> String {
+    let words =
+        message.content.iter().flatten().filter_map(|json| {
+            Some(string(json::member(json.get(), "text")?)?.as_str().to_owned())
+        });
+    words.collect::<Vec<_>>().join("\n")
 }
 
 /// A message whose content is in blocks: a text by itself becomes one.

@@ -1,9 +1,7 @@
 //! Partial messages: the events of the model's own stream, as they came.
 
-use serde_json::value::RawValue;
-
 use crate::format::anthropic::payload::{Block, Event, Message};
-use crate::format::claude_code::ClaudeCode;
+use crate::format::claude_code::{BLOCKS, ClaudeCode, MAX_BLOCKS, Streamed};
 use crate::format::support::prelude::*;
 
 impl ClaudeCode {
@@ -16,7 +14,8 @@ impl ClaudeCode {
                     let id = message.id.non_empty();
                     self.turn_to(id);
                     self.streamed = id.map(str::to_owned);
-                    self.meter.feed(message.usage.map_or("", RawValue::get));
+                    self.blocks_streamed.clear();
+                    self.count(message.usage);
                     Ok(())
                 })
             }
@@ -26,18 +25,34 @@ impl ClaudeCode {
                 };
                 read!(&frame.part(json), out, |block: Block| {
                     self.has_text |= block.text.is_some();
+                    let (index, id) = (event.index, block.id().map(str::to_owned));
+                    let begin = block.text.as_ref().or(block.thinking.as_ref());
+                    let text = begin.map_or("", Str::as_str).to_owned();
+                    self.blocks_streamed.push(Streamed { index, id, text });
+                    out.check_limit(self.blocks_streamed.len(), MAX_BLOCKS, BLOCKS)?;
                     self.blocks.start(event.index, block, json.get(), out)
                 })
             }
-            "content_block_delta" => self.blocks.delta(frame, event, out),
+            "content_block_delta" => {
+                let delta = event.delta.as_ref();
+                let text = delta.and_then(|delta| delta.text.as_ref().or(delta.thinking.as_ref()));
+                // In Qwen Code, each block of a message has the index 0.
+                let of = self.blocks_streamed.iter_mut().rev();
+                if let Some(text) = text
+                    && let Some(block) = of.into_iter().find(|block| block.index == event.index)
+                {
+                    block.text.push_str(text.as_str());
+                }
+                self.blocks.delta(frame, event, out)
+            }
             "content_block_stop" => self.blocks.stop(event.index, out),
             "message_delta" => {
-                self.meter.feed(event.usage.map_or("", RawValue::get));
+                self.count(event.usage);
                 self.note_reason(event.ending().reason);
                 Ok(())
             }
             "message_stop" => self.blocks.cut(out),
-            "ping" => Ok(()),
+            "ping" | "goal_state" => Ok(()),
             "error" => error::report(&frame.text(), out),
             kind => out.unknown(frame, kind),
         }

@@ -139,6 +139,7 @@ impl Pi {
                 Ok(())
             }
             ("custom" | "custom_message" | "label" | "session_info", _) => Ok(()),
+            ("agent_settled" | "entry_appended" | "context_edit", _) => Ok(()),
             (kind, _) => out.unknown(frame, kind),
         }
     }

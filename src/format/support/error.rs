@@ -76,6 +76,17 @@ pub(crate) fn report_as(
     json: &str,
     out: &mut EventOut,
 ) -> Done {
+    report_with(message, provider_code, None, json, out)
+}
+
+/// Reports the provider's error, with its HTTP status if the format gives that too.
+pub(crate) fn report_with(
+    message: Option<&str>,
+    provider_code: Option<&str>,
+    status: Option<u16>,
+    json: &str,
+    out: &mut EventOut,
+) -> Done {
     // Groq: a call that the model did not make well, and that was not made.
     let failed = json::member(json, "failed_generation")
         .or_else(|| json::member(json::member(json, "error")?, "failed_generation"));
@@ -88,7 +99,7 @@ pub(crate) fn report_as(
         message: message.unwrap_or("the provider reported an error"),
         offset: Some(out.offset),
         provider_code,
-        status: None,
+        status,
         retryable: provider_code.and_then(is_retryable),
         retried: false,
         raw: Some(output(json)),

@@ -85,6 +85,10 @@ struct Turn {
     /// The balance of each text: its items less its events, of which each
     /// may repeat the other.
     echoes: HashMap<u64, i64>,
+    /// The thoughts that came in pieces, by their ids: the message that follows has them again.
+    thought_pieces: HashMap<String, String>,
+    /// The message that each call came in last.
+    called: HashMap<String, Option<String>>,
     /// The pieces since the last call.
     joined: Joined,
     has_text: bool,
@@ -245,6 +249,7 @@ impl Session {
         let repeats = self.repeats;
         let text = match repeats {
             Repeats::ById | Repeats::ByText if self.is_echo(slot, source, text) => return Ok(()),
+            Repeats::ById if slot.is_thought() && self.is_in_pieces(source, text) => return Ok(()),
             Repeats::ById => self.beyond(slot, source, place, text, out)?,
             Repeats::Joined if self.is_joined(slot, text) => return Ok(()),
             _ => text.clone(),
@@ -284,6 +289,25 @@ impl Session {
         };
         emitted.add(&rest);
         Ok(rest)
+    }
+
+    /// True if a thought of a message is one that came in pieces, under an id of its own.
+    fn is_in_pieces(&mut self, source: Source, text: &Str) -> bool {
+        let turn = &mut self.turn;
+        match (source, &turn.part) {
+            (Source::Delta, Some(part)) => {
+                turn.thought_pieces.entry(part.clone()).or_default().push_str(text.as_str());
+                false
+            }
+            (Source::Item, part) => {
+                let is_it = |(id, pieces): &(&String, &String)| {
+                    Some(*id) != part.as_ref() && pieces.as_str() == text.as_str()
+                };
+                let found = turn.thought_pieces.iter().find(is_it).map(|(id, _)| id.clone());
+                found.is_some_and(|id| turn.thought_pieces.remove(&id).is_some())
+            }
+            _ => false,
+        }
     }
 
     /// True if this text has come from the other of two origins.
@@ -502,7 +526,8 @@ impl Session {
     /// is in the message that comes again.
     fn is_known(&self, id: &str) -> bool {
         let turn = &self.turn;
-        turn.calls.has(id) && (!turn.calls.is_answered(id) || self.repeats == Repeats::ById)
+        let is_again = || self.repeats == Repeats::ById && turn.called.get(id) == Some(&turn.part);
+        turn.calls.has(id) && (!turn.calls.is_answered(id) || is_again())
     }
 
     /// Emits a call, which has the arguments `missing` if it says none.
@@ -529,6 +554,9 @@ impl Session {
             ..CallPart::default()
         };
         let part = self.turn.calls.place(part, out)?;
+        if let Some(id) = &id {
+            self.turn.called.insert(id.clone(), self.turn.part.clone());
+        }
         match call.get(ARGUMENTS) {
             Some(json) if json.starts_with('"') => {
                 let text = string(json).unwrap_or_default();

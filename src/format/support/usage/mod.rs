@@ -166,8 +166,11 @@ impl Meter {
             return;
         }
         let usage = adjust(read);
-        self.is_adjusted |= (read.output_tokens, read.reasoning_tokens)
-            != (usage.output_tokens, usage.reasoning_tokens);
+        let counts = |usage: &Usage<'_>| (usage.output_tokens, usage.reasoning_tokens);
+        // The total says that the reasoning is not in the output: nothing contradicts.
+        let added = usage.output_tokens.zip(read.output_tokens).map(|(all, own)| all - own);
+        let is_explained = added == read.reasoning_tokens && added == usage.reasoning_tokens;
+        self.is_adjusted |= counts(&read) != counts(&usage) && !is_explained;
         self.usage = self.usage.plus(&usage);
         self.parts += 1;
     }
