@@ -199,7 +199,7 @@ fn of_a_part_that_comes_again_only_what_is_new_is_emitted() {
     let again = |text: &str| format!(r#"{pieces}{{"type":"parts","list":[{{"t":"{text}"}}]}}"#);
     check(&again("abc"), "start ab c");
     check(&again("ab"), "start ab");
-    check(&again("xb"), "start ab text_mismatch");
+    check(&again("xb"), "start ab text_mismatch revision=xb");
 }
 
 #[test]
