@@ -6,7 +6,7 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use crate::event::{ByChoice, Kind, Output, Piece, ToolResult};
+use crate::event::{ByChoice, Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::fields::Fields;
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
