@@ -4,6 +4,7 @@
 //! A [`Capture`] is what is known of a file that is played, its [`Rhythm`] when its bytes came, and
 //! a [`Plan`] what is written of it when. A [`Server`] says which of several answers a request.
 
+mod answer;
 mod dice;
 mod difference;
 mod file;
@@ -19,6 +20,7 @@ mod shrink;
 mod tape;
 mod unread;
 
+pub(crate) use answer::{Answer, Body};
 pub use dice::Dice;
 pub(crate) use difference::{Diff, shorten};
 pub(crate) use file::Capture;
@@ -29,7 +31,7 @@ pub(crate) use laws::{LAWS, Law, Read};
 pub(crate) use redaction::{Redactor, Replaced, count as count_secrets};
 pub(crate) use replay::{Chunk, Failure, Place, Plan, Play, Tempo};
 pub(crate) use rhythm::{Rhythm, times_of};
-pub(crate) use server::{Answer, Body, By, Server, failure, log_line};
+pub(crate) use server::{By, Server, failure, log_line};
 pub use shrink::{Split, shrink, stretch, stretches};
 pub(crate) use tape::Tape;
 pub(crate) use unread::unread;

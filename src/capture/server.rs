@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::capture::answer::{Answer, Body};
 use crate::capture::file::Capture;
 use crate::capture::held::{self, Given};
 use crate::capture::replay::{Plan, Play};
@@ -74,23 +75,6 @@ struct Made {
     status: u16,
     headers: Vec<(String, String)>,
     plan: Arc<Plan>,
-}
-
-/// The answer to a request.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Body,
-    /// The capture that it is made of.
-    pub(crate) file: Option<String>,
-}
-
-/// The body of an answer.
-#[derive(Debug)]
-pub(crate) enum Body {
-    Played(Arc<Plan>),
-    Whole(String),
 }
 
 impl Server {

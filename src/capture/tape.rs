@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
+use crate::capture::answer::{Answer, Body};
 use crate::capture::file::{Capture, RecordedHead};
 use crate::capture::replay::{Plan, Play};
-use crate::capture::server::{Answer, Body};
 use crate::cassette::Exchange;
 use crate::frame::http::find_heads;
 use crate::io::http::Request;

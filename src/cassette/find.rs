@@ -11,6 +11,9 @@ use crate::cassette::tree::{JsonNodes, Node, Nodes, YamlNodes, key};
 /// The most bytes that are looked at.
 pub(super) const WINDOW: usize = 1 << 20;
 
+/// The byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// What the first bytes of a file say.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Verdict {
@@ -39,7 +42,10 @@ pub(super) fn find(head: &[u8], ended: bool) -> Verdict {
 /// Returns what the first bytes say by themselves. What YAML says at their end says nothing: any text
 /// of it may go on.
 fn look(head: &[u8]) -> Verdict {
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    if MARK.starts_with(head) {
+        return Verdict::Maybe;
+    }
+    let text = head.strip_prefix(MARK).unwrap_or(head);
     let shared = text.len().min(HTTPRR.len());
     if text.get(..shared) == HTTPRR.get(..shared) {
         let is_whole = shared == HTTPRR.len();

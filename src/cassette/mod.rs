@@ -65,12 +65,10 @@ impl Search {
         let is_gzip = head.starts_with(GZIP);
         let verdict = match is_gzip {
             true => {
-                let (bytes, error) = coding::unzip(head.get(..WINDOW).unwrap_or(head));
-                let is_cut =
-                    error.is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof);
-                find(&bytes, ended || !is_cut)
+                let (bytes, cut) = coding::unzip(head.get(..WINDOW).unwrap_or(head));
+                find(&bytes, ended || cut.is_none())
             }
-            false if head.is_empty() && !ended => Verdict::Maybe,
+            false if GZIP.starts_with(head) && !ended => Verdict::Maybe,
             false => find(head, ended),
         };
         match verdict {

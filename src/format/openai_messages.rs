@@ -46,7 +46,8 @@ fn is_ours(record: &Record) -> bool {
     let has_content = ["content", "tool_calls", "function_call", "refusal"]
         .iter()
         .any(|key| record.get(key).is_some());
-    is_role && has_content && !record.has("type")
+    // A thread's messages are OpenAI Assistants'.
+    is_role && has_content && !record.has("type") && !record.has("object")
 }
 
 payload! {

@@ -3,11 +3,11 @@
 use crate::format::format::Format;
 use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
-    acp, ai_sdk_ui, anthropic, antigravity, bedrock_agent, bedrock_converse, bedrock_invoke,
+    acp, ai_sdk_ui, anthropic, antigravity, batch, bedrock_agent, bedrock_converse, bedrock_invoke,
     claude_code, cline, codex, codex_rollout, cody, cohere, copilot_cli, cursor, droid, error,
     events, gemini, gemini_cli, gemini_cli_session, gemini_interactions, gemini_live, goose, grok,
     hermes, kimi, ollama, openai_chat, openai_messages, openai_realtime, openai_responses,
-    opencode, opencode_session, pi, qwen_code, rows, text, workers_ai,
+    opencode, opencode_session, otel, pi, qwen_code, rows, text, workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -41,6 +41,8 @@ pub static FORMATS: &[&Format] = &[
     &codex::FORMAT,
     &gemini_cli::FORMAT,
     &opencode::FORMAT,
+    &batch::FORMAT,
+    &otel::FORMAT,
     &rows::bedrock_converse::FORMAT,
     &bedrock_invoke::FORMAT,
     &bedrock_agent::FORMAT,
@@ -60,6 +62,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::writer_completions::FORMAT,
     &rows::mistral_conversations::FORMAT,
     &rows::dashscope::FORMAT,
+    &rows::bedrock_rag::FORMAT,
     &rows::replicate::FORMAT,
     &workers_ai::FORMAT,
     &gemini_live::FORMAT,

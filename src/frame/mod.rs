@@ -6,6 +6,7 @@
 //! [`Fault`], and goes on after it where that is possible.
 
 mod event_stream;
+mod event_stream_base64;
 mod framer;
 mod header;
 pub(crate) mod http;

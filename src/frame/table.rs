@@ -1,12 +1,13 @@
 //! The table of framings.
 
 use crate::frame::framer::Framing;
-use crate::frame::{event_stream, json, ndjson, sse, text};
+use crate::frame::{event_stream, event_stream_base64, json, ndjson, sse, text};
 
 /// Every framing. Detection takes the first row whose `sniff` returns yes, once
 /// all rows above it return no.
 pub static FRAMINGS: &[&Framing] = &[
     &event_stream::FRAMING,
+    &event_stream_base64::FRAMING,
     &sse::FRAMING,
     &ndjson::FRAMING,
     &ndjson::CODED,

@@ -7,6 +7,7 @@
 // A benchmark may fail, and it prints.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice, missing_docs)]
 
+mod cassettes;
 mod corpus;
 mod grown;
 mod hostile;
@@ -42,6 +43,7 @@ fn main() {
             let corpus = CORPORA.iter().find(|corpus| corpus.name == *name).unwrap();
             fs::write(file, corpus.bytes(size(megabytes))).unwrap();
         }
+        ["cassettes"] => cassettes::table(100_000_000),
         ["hostile"] => hostile::table(),
         ["grown"] => grown::table(),
         ["parts"] => parts::table(),
@@ -52,6 +54,7 @@ fn main() {
             let megabytes = rest.first().copied().unwrap_or("100");
             table(size(megabytes), rest.get(1).copied().unwrap_or(""));
             real::table(size(megabytes));
+            cassettes::table(size(megabytes));
             live::table();
             hostile::table();
             grown::table();
@@ -62,7 +65,8 @@ fn main() {
 
 fn size(megabytes: &str) -> usize {
     let number = megabytes.parse::<usize>();
-    number.expect("MEGABYTES [NAME], hostile, grown, parts, live, real, or runs [DIALECT]")
+    number
+        .expect("MEGABYTES [NAME], cassettes, hostile, grown, parts, live, real, or runs [DIALECT]")
         * 1_000_000
 }
 

@@ -17,8 +17,8 @@ use toolstream::format;
 use toolstream::format::FORMATS;
 use toolstream::frame;
 use toolstream::frame::{Fault, Frame, FrameConfig};
-use toolstream::internals::Assembler;
 use toolstream::internals::report_on;
+use toolstream::internals::{Assembler, exchanges};
 use toolstream::internals::{describe, explain};
 use toolstream::sink::{Frames, Join, Label, Ndjson, Sink};
 
@@ -43,6 +43,7 @@ pub static TARGETS: &[Target] = &[
     ("assembly", assembly),
     ("pipeline", pipeline),
     ("output", output),
+    ("cassette", cassette),
 ];
 
 /// Server-sent events.
@@ -63,6 +64,16 @@ pub fn json_array(bytes: &[u8]) {
 /// AWS event streams.
 pub fn event_stream(bytes: &[u8]) {
     framing("eventstream", bytes);
+}
+
+/// Files of recorded exchanges: these depend on the bytes alone, and their numbers go up by one.
+pub fn cassette(bytes: &[u8]) {
+    let whole = exchanges(bytes, usize::MAX);
+    for piece in [1, 5, 64] {
+        assert!(exchanges(bytes, piece) == whole, "in pieces of {piece}");
+    }
+    let numbers = whole.iter().flat_map(|seen| &seen.exchanges).map(|(number, _)| *number);
+    assert!(numbers.eq(1..=whole.as_ref().map_or(0, |seen| seen.exchanges.len() as u64)));
 }
 
 /// Frames and faults depend on the bytes alone, whatever the limits.

@@ -142,7 +142,15 @@ impl Decoder for Invoke {
         match inner {
             Some(inner) => {
                 out.intercept(|event, emit| message.feed(event, emit), |out| inner.finish(out))?;
-                message.finish_usage(out)
+                message.finish_usage(out)?;
+                // A guardrail that steps in ends the message, whatever the model says of it.
+                match message.is_open && message.is_blocked {
+                    true => {
+                        out.emit(0, Kind::Finish(filtered()))?;
+                        out.end()
+                    }
+                    false => Ok(()),
+                }
             }
             None => {
                 let Some(text) = stranger else { return Ok(()) };

@@ -114,12 +114,29 @@ struct Progress {
     answered: BTreeSet<String>,
     /// True after a delta without a role: not every one has it.
     has_gone_on: bool,
+    /// True if the provider has counted the tokens.
+    is_counted: bool,
+    /// The calls that have a name and no arguments so far, by choice and place.
+    bare: BTreeSet<(u64, u64)>,
+}
+
+impl Progress {
+    /// Notes if a call has arguments: one that has none yet is whole only if the model stopped.
+    fn note_arguments(&mut self, call: (u64, u64), function: Option<&Function>) {
+        let Some(function) = function else { return };
+        if function.has_arguments() {
+            self.bare.remove(&call);
+        } else if function.name.non_empty().is_some() && self.bare.len() < MAX_IDS {
+            self.bare.insert(call);
+        }
+    }
 }
 
 impl Decoder for OpenAiChat {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         self.repeats = false;
         if frame.is_done() {
+            self.close_counted(out)?;
             return self.done(out);
         }
         self.awaits_done = frame.framing.ends_with_done;
@@ -293,7 +310,10 @@ impl OpenAiChat {
 
     fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
         match usage.map(RawValue::get) {
-            Some(json) if json.starts_with('{') => self.message.meter.feed(json),
+            Some(json) if json.starts_with('{') => {
+                self.progress.is_counted = true;
+                self.message.meter.feed(json);
+            }
             Some(_) => {
                 out.warn(WarningCode::WrongType, "the usage was left out: it is no object")?
             }
@@ -331,6 +351,7 @@ impl OpenAiChat {
             self.reopen(number, call.function.as_ref(), out)?;
             // Each call of a whole message is another one, whatever its id.
             let index = if is_whole { Some(place) } else { call.index };
+            self.progress.note_arguments((number, index.unwrap_or(place)), call.function.as_ref());
             emit_call(number, index, call, is_whole, out)?;
         }
         for (id, function) in delta.tool_uses() {
@@ -414,6 +435,18 @@ impl OpenAiChat {
             out.warn(WarningCode::NoFinishReason, "the message ended without a finish reason")?;
         }
         self.end(out)
+    }
+
+    /// `[DONE]` after the usage: the provider counted what the model wrote, so it was done. The calls
+    /// of a choice without a reason end here (recorded of gpt-audio).
+    fn close_counted(&mut self, out: &mut EventOut) -> Done {
+        if !self.progress.is_counted || self.message.state == State::Failed {
+            return Ok(());
+        }
+        let Progress { finished, bare, .. } = &self.progress;
+        let is_bare = |choice: u64| bare.range((choice, 0)..=(choice, u64::MAX)).next().is_some();
+        let open = finished.iter().filter(|(choice, finished)| !**finished && !is_bare(*choice));
+        open.map(|(choice, _)| choice).try_for_each(|choice| out.call_end(choice, Key::None))
     }
 
     fn close_finished(&mut self, out: &mut EventOut) -> Done {

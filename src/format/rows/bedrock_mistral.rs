@@ -16,6 +16,8 @@ static SPEC: Spec = Spec {
     done: Some(Done { warn: Some(WarningCode::NoFinishReason), missing: None }),
     on: &[Rule {
         has: &["outputs.0.text"],
+        // The answer of a guardrail that was asked about a text has them, too.
+        not: &["assessments|guardrailCoverage"],
         text: "outputs.0.text",
         finish: "outputs.0.stop_reason",
         end: End::If("outputs.0.stop_reason"),

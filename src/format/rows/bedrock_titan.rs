@@ -3,6 +3,7 @@
 //!
 //! Source: Amazon Bedrock user guide, "Amazon Titan Text models".
 
+use crate::event::FinishReason;
 use crate::format::rows::prelude::*;
 
 pub(in crate::format) static FORMAT: Format = Format::of(&SPEC);
@@ -14,14 +15,27 @@ static SPEC: Spec = Spec {
     evidence: &["outputText", "results.0.outputText"],
     kind: &["type|event:"],
     done: Some(Done { warn: Some(WarningCode::NoFinishReason), missing: None }),
-    on: &[Rule {
-        has: &["outputText|results.0.outputText"],
-        text: "outputText|results.0.outputText",
-        usage: &[".", "results.0"],
-        finish: "completionReason|results.0.completionReason",
-        end: End::If("completionReason|results.0.completionReason"),
-        ..Rule::NEW
-    }],
+    finish_words: &[("INTERVENED", FinishReason::ContentFilter)],
+    on: &[
+        // A body that a guardrail wrote in the model's place has no reason of the model's.
+        Rule {
+            has: &["results.0.outputText"],
+            is: &[("amazon-bedrock-guardrailAction", "INTERVENED")],
+            text: "results.0.outputText",
+            usage: &[".", "results.0"],
+            finish: "amazon-bedrock-guardrailAction",
+            end: End::Yes,
+            ..Rule::NEW
+        },
+        Rule {
+            has: &["outputText|results.0.outputText"],
+            text: "outputText|results.0.outputText",
+            usage: &[".", "results.0"],
+            finish: "completionReason|results.0.completionReason",
+            end: End::If("completionReason|results.0.completionReason"),
+            ..Rule::NEW
+        },
+    ],
     usage: &[
         ("inputTextTokenCount", Op::Is, &[Field::Input]),
         ("totalOutputTextTokenCount|tokenCount", Op::Is, &[Field::Output]),

@@ -8,6 +8,7 @@ pub(super) mod anthropic_completions;
 pub(super) mod bedrock_converse;
 pub(super) mod bedrock_llama;
 pub(super) mod bedrock_mistral;
+pub(super) mod bedrock_rag;
 pub(super) mod bedrock_titan;
 pub(super) mod cohere;
 pub(super) mod cohere_v1;

@@ -21,7 +21,16 @@ static SPEC: Spec = Spec {
     finish_words: &[("cancelled", FinishReason::Other)],
     on: &[
         // The thread that the run is in.
-        Rule { kind: "thread", begin: Begin::No, ..Rule::NEW },
+        Rule { kind: "thread", begin: Begin::No, weak: Weak::Yes, ..Rule::NEW },
+        // The messages of a thread, as they are listed.
+        Rule {
+            kind: "list",
+            has: &["data"],
+            is: &[("data.0.object", "thread.message")],
+            begin: Begin::No,
+            each: &["data > listed"],
+            ..Rule::NEW
+        },
         Rule {
             kind: "thread.run/queued|thread.run/in_progress|thread.run/cancelling",
             begin: Begin::Yes,
@@ -70,16 +79,33 @@ static SPEC: Spec = Spec {
             kind: "thread.message|thread.message/*",
             is: &[("role", "user")],
             begin: Begin::No,
+            weak: Weak::Yes,
             ..Rule::NEW
         },
         Rule {
             kind: "thread.message|thread.message/*",
+            is: &[("role", "assistant")],
             whole: true,
             each: &["content > part"],
             ..Rule::NEW
         },
     ],
     groups: &[
+        Group {
+            name: "listed",
+            on: &[
+                Rule { is: &[("role", "user")], begin: Begin::No, ..Rule::NEW },
+                Rule {
+                    begin: Begin::Yes,
+                    whole: true,
+                    each: &["content > part"],
+                    stop: true,
+                    end: End::Yes,
+                    ..Rule::NEW
+                },
+            ],
+            ..Group::NEW
+        },
         Group {
             name: "part",
             on: &[Rule {

@@ -39,11 +39,22 @@ pub(crate) fn is_error(record: &Record) -> bool {
     let is_word = |name: &str| WORDS_OF_ERRORS.split(' ').any(|word| word == name);
     let is_alone = || record.names().all(|name| is_word(name) && (name != "data" || !tells(&name)));
     let has_words = || MESSAGES.iter().any(is_text) || tells(&"detail") || tells(&"details");
-    let is_well = record.get("success") == Some("true") || record.get("code") == Some("0");
+    let says_so = |key| record.text(key).is_some_and(|word| is_success(&word));
+    let is_well = record.get("success") == Some("true")
+        || record.get("code") == Some("0")
+        || says_so("status")
+        || says_so("result");
     let bare = tells(&"errors") || (is_alone() && has_words() && !is_well);
     record.is_failure
         || record.event_type == "error"
         || (record.is_object() && (tells(&"error") || (bare && !is_answer)))
+}
+
+/// True if a status says that all is well.
+fn is_success(word: &str) -> bool {
+    ["success", "succeeded", "successful", "ok", "accepted", "acknowledged"]
+        .iter()
+        .any(|good| word.eq_ignore_ascii_case(good))
 }
 
 /// Reports that the provider reported an error. `json` is its object: the whole
@@ -234,6 +245,14 @@ mod tests {
         check_is_error(r#"{"id":"s1","title":"A day at sea"}"#, false);
         check_is_error(r#"{"level":"info","message":"listening"}"#, false);
         check_is_error(r#"{"detail":"high","size":3}"#, false);
+    }
+
+    #[test]
+    fn what_says_that_it_went_well_is_no_error() {
+        check_is_error(r#"{"message":"Run creation acknowledged: r1","status":"success"}"#, false);
+        check_is_error(r#"{"message":"queued","status":"OK"}"#, false);
+        check_is_error(r#"{"message":"no such model","status":"failed"}"#, true);
+        check_is_error(r#"{"error":"no such model","status":"success"}"#, true);
     }
 
     #[test]

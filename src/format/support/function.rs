@@ -21,6 +21,11 @@ payload! {
 }
 
 impl Function<'_> {
+    /// True if any of the arguments are there.
+    pub(crate) fn has_arguments(&self) -> bool {
+        self.arguments().is_some_and(|json| !matches!(json, "null" | "\"\""))
+    }
+
     /// The JSON of the arguments.
     fn arguments(&self) -> Option<&str> {
         self.arguments.or(self.parameters).map(RawValue::get)

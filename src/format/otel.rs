@@ -1,0 +1,197 @@
+//! Traces and logs of OpenTelemetry, as OTLP's JSON has them: the messages of its conventions for
+//! generative AI.
+//!
+//! Source: OpenTelemetry, "Semantic conventions for generative client AI spans" and "… events", and
+//! the JSON schema of `gen_ai.output.messages`; "OTLP/JSON". Each span, and each record of a log, that
+//! has such messages is an answer: whole, with parts. Attributes are a list of keys and values, and
+//! messages are a value of OTLP, or JSON in a string. What was asked is no answer.
+
+use crate::event::{Arguments, CallPart, FinishReason, ToolResult, WarningCode};
+use crate::format::support::calls::Calls;
+use crate::format::support::emit::output;
+use crate::format::support::finish;
+use crate::format::support::object::{Object, string};
+use crate::format::support::prelude::*;
+use crate::format::support::usage::Meter;
+
+pub(super) static FORMAT: Format = Format {
+    aliases: &["opentelemetry", "otlp"],
+    about: "OpenTelemetry's traces and logs (OTLP JSON) with messages of generative AI",
+    link: "https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/",
+    evidence: &["resourceSpans", "resourceLogs"],
+    sniff: |record| {
+        let tops = ["resourceSpans", "resourceLogs"];
+        tops.iter().any(|top| record.get(top).is_some_and(|json| json.starts_with('[')))
+    },
+    ..Format::new("otel", |_| Box::new(Otel))
+};
+
+const USAGE: &[Row] = &[
+    ("input_tokens", Op::Is, &[Field::Input]),
+    ("output_tokens", Op::Is, &[Field::Output]),
+    ("cache_read.input_tokens", Op::Is, &[Field::Cached]),
+    ("cache_creation.input_tokens", Op::Is, &[Field::CacheWrite]),
+];
+
+struct Otel;
+
+impl Decoder for Otel {
+    fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
+        let text = frame.text();
+        let top = Object::new(&text);
+        let resources = top.each("resourceSpans|resourceLogs");
+        if resources.is_empty() && top.get("resourceSpans|resourceLogs").is_none() {
+            return out.unknown(&frame, "unknown");
+        }
+        for resource in resources {
+            for scope in Object::new(resource).each("scopeSpans|scopeLogs") {
+                for span in Object::new(scope).each("spans|logRecords") {
+                    answer(&Object::new(span), out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _: &mut EventOut) -> Done {
+        Ok(())
+    }
+}
+
+/// Emits the answer of a span, if it has one.
+fn answer(span: &Object, out: &mut EventOut) -> Done {
+    let attributes = span.each("attributes");
+    let find = |wanted: &str| {
+        let mut all = attributes.iter().map(|json| Object::new(json));
+        let attribute = all.find(|one| one.word("key").as_deref() == Some(wanted))?;
+        plain(attribute.get("value")?)
+    };
+    let word = |wanted: &str| string(&find(wanted)?).map(|word| word.as_str().to_owned());
+    let Some(messages) = find("gen_ai.output.messages") else { return Ok(()) };
+    let messages = match string(&messages) {
+        Some(json) => json.as_str().to_owned(),
+        None => messages,
+    };
+    let id = word("gen_ai.response.id").or_else(|| span.word("spanId"));
+    let model = word("gen_ai.response.model").or_else(|| word("gen_ai.request.model"));
+    out.start(FORMAT.name, id.as_deref(), model.as_deref())?;
+    let reasons = find("gen_ai.response.finish_reasons").unwrap_or_default();
+    let reasons = json::elements(&reasons).unwrap_or_default();
+    for (choice, json) in json::elements(&messages).unwrap_or_default().into_iter().enumerate() {
+        let message = Object::new(json);
+        let number = choice as u64;
+        out.check_choices(choice)?;
+        let reason = message.word("finish_reason");
+        let reason = reason.or_else(|| Some(string(reasons.get(choice)?)?.as_str().to_owned()));
+        let mut calls = Calls::of(number);
+        let mut read = |out: &mut EventOut| {
+            let mut parts = message.each("parts").into_iter();
+            parts.try_for_each(|part| emit(number, &Object::new(part), &mut calls, out))
+        };
+        // Without a reason it may have been cut: so are its calls.
+        match reason {
+            Some(_) => read(out)?,
+            None => out.unclosed(read)?,
+        }
+        match reason.as_deref() {
+            Some(raw @ ("tool_call" | "tool_calls")) => {
+                out.finish_as(number, FinishReason::ToolCalls, raw, None)?;
+            }
+            Some(raw) => out.finish_as(number, finish::normalise(raw), raw, None)?,
+            None => {
+                out.warn(WarningCode::NoFinishReason, "the message has no finish reason")?;
+                out.infer_finish(number, FinishReason::Other, None)?;
+            }
+        }
+    }
+    usage(&find).finish(out)?;
+    out.end()
+}
+
+/// Returns what an answer has cost, by the attributes that say it.
+fn usage(find: &dyn Fn(&str) -> Option<String>) -> Meter {
+    let mut meter = Meter::new(USAGE);
+    let names = ["input_tokens", "output_tokens"];
+    let counts = names.into_iter().filter_map(|name| Some((name, count(find, name)?)));
+    let cache = ["cache_read", "cache_creation"].into_iter().filter_map(|name| {
+        let count = count(find, &format!("{name}.input_tokens"))?;
+        Some((name, json::object([("input_tokens", count)])))
+    });
+    let all: Vec<_> = counts.chain(cache).collect();
+    if !all.is_empty() {
+        meter.feed(&json::object(all));
+    }
+    meter
+}
+
+fn count(find: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    let json = find(&format!("gen_ai.usage.{name}"))?;
+    Some(json).filter(|json| json.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Emits a part of a message.
+fn emit(choice: u64, part: &Object, calls: &mut Calls, out: &mut EventOut) -> Done {
+    let kind = part.word("type").unwrap_or_default();
+    let (id, name) = (part.word("id"), part.word("name"));
+    match kind.as_str() {
+        "text" => out.text(choice, &part.text("content").unwrap_or_default()),
+        "reasoning" | "thinking" => {
+            out.reasoning(choice, &part.text("content").unwrap_or_default())
+        }
+        "tool_call" => {
+            let json = part.get("arguments").unwrap_or("{}");
+            let text = string(json);
+            let arguments = match &text {
+                Some(text) => Arguments::Fragment(text.as_str()),
+                None => Arguments::Value(json),
+            };
+            let (id, name) = (id.as_deref(), name.as_deref());
+            calls.whole(CallPart { id, name, arguments, ..CallPart::default() }, out)
+        }
+        "tool_call_response" => {
+            let json = part.get("response|result|content").unwrap_or("null");
+            let id = id.as_deref().unwrap_or_default();
+            let result = ToolResult { id, output: output(json), ..ToolResult::default() };
+            calls.result(result, out)
+        }
+        kind => out.block(choice, kind, part.get(".").unwrap_or_default()),
+    }
+}
+
+/// The deepest value that is read.
+const MAX_DEPTH: usize = 64;
+
+/// Returns a value of OTLP as JSON, unless it is of no known kind.
+fn plain(value: &str) -> Option<String> {
+    plain_at(value, 0)
+}
+
+fn plain_at(value: &str, depth: usize) -> Option<String> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let plain = |value| plain_at(value, depth + 1);
+    let value = Object::new(value);
+    let (kind, json) = value.first()?;
+    Some(match kind {
+        // 64 bits are a string in JSON.
+        "intValue" => match string(json) {
+            Some(text) if json::is_number(text.as_str()) => text.as_str().to_owned(),
+            _ => json.to_owned(),
+        },
+        "stringValue" | "doubleValue" | "boolValue" => json.to_owned(),
+        "arrayValue" => {
+            let list = Object::new(json).each("values").into_iter().filter_map(plain);
+            json::array(list)
+        }
+        "kvlistValue" => {
+            let members = Object::new(json).each("values").into_iter().filter_map(|json| {
+                let member = Object::new(json);
+                Some((member.word("key")?, plain(member.get("value")?)?))
+            });
+            let members: Vec<(String, String)> = members.collect();
+            json::object(members.iter().map(|(name, json)| (name.as_str(), json.clone())))
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,138 @@
+//! The base64 of an AWS event stream, alone: what recorders and logs keep where they have room for
+//! text only. It may stand in lines, and in pieces that are padded each.
+
+use std::io;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::frame::event_stream;
+use crate::frame::framer::{
+    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
+};
+
+pub(super) static FRAMING: Framing = Framing {
+    name: "eventstream-base64",
+    about: "the base64 of an AWS event stream",
+    content: Content::Binary,
+    ends_with_done: false,
+    holds: Holds::Stream,
+    sniff,
+    framer: |config| Box::new(Coded::new(config)),
+    media_type: "text/plain",
+    idle: "",
+    add: None,
+};
+
+/// The letters of a prelude.
+const PRELUDE: usize = 16;
+
+/// Yes, once the checksum of a prelude in it is right. Until then the letters have to be those of
+/// lengths below 16 MB.
+fn sniff(head: &[u8]) -> Sniff {
+    let mut letters = head.iter().copied().filter(|byte| !is_line_end(*byte)).take(PRELUDE);
+    let mut prelude = Vec::with_capacity(PRELUDE);
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    if !letters.all(|byte| {
+        prelude.push(byte);
+        is_letter(byte)
+    }) {
+        return Sniff::No;
+    }
+    // The first byte of either length is 0: six bits in a letter each, from bit 0 and from bit 32 on.
+    let is_low =
+        |at: usize, last: u8| prelude.get(at).is_none_or(|byte| (b'A'..=last).contains(byte));
+    if !(is_low(0, b'A') && is_low(1, b'P') && is_low(6, b'A')) {
+        return Sniff::No;
+    }
+    match prelude.len() {
+        PRELUDE => {
+            let bytes = STANDARD.decode(&prelude).unwrap_or_default();
+            (event_stream::FRAMING.sniff)(&bytes)
+        }
+        _ => Sniff::More,
+    }
+}
+
+fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+struct Coded {
+    inner: Box<dyn Framer>,
+    /// Letters of a group of four that is not whole.
+    held: Vec<u8>,
+    /// The number of bytes that have come.
+    fed: u64,
+    is_broken: bool,
+}
+
+impl Coded {
+    fn new(config: FrameConfig) -> Self {
+        let inner = (event_stream::FRAMING.framer)(config);
+        Coded { inner, held: Vec::new(), fed: 0, is_broken: false }
+    }
+
+    /// Feeds what some groups of letters stand for.
+    fn decode(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+        let mut decoded = Vec::with_capacity(bytes.len() / 4 * 3);
+        let mut broken = None;
+        for (&byte, offset) in bytes.iter().zip(self.fed..) {
+            if is_line_end(byte) {
+                continue;
+            }
+            self.held.push(byte);
+            if self.held.len() < 4 {
+                continue;
+            }
+            let is_group = STANDARD.decode_vec(&self.held, &mut decoded).is_ok();
+            self.held.clear();
+            if !is_group {
+                broken = Some(offset);
+                break;
+            }
+        }
+        let mut rest = decoded.as_slice();
+        while !rest.is_empty() {
+            rest = self.inner.step(rest, &mut placed(out))?;
+        }
+        let Some(offset) = broken else { return Ok(()) };
+        self.is_broken = true;
+        let message = "the base64 of an event stream has other letters in it".into();
+        out(Err(Fault { kind: FaultKind::Broken, message, offset, raw: &[] }))
+    }
+}
+
+/// Passes frames and faults on with their place in the letters, as far as no line ends stand before.
+fn placed<'o>(
+    out: &'o mut FrameOut<'_>,
+) -> impl FnMut(Result<Frame<'_>, Fault<'_>>) -> io::Result<()> + 'o {
+    let place = |offset: u64| offset / 3 * 4 + offset % 3;
+    move |frame| match frame {
+        Ok(frame) => out(Ok(Frame { offset: place(frame.offset), ..frame })),
+        Err(fault) => out(Err(Fault { offset: place(fault.offset), ..fault })),
+    }
+}
+
+impl Framer for Coded {
+    fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
+        if !self.is_broken {
+            self.decode(bytes, out)?;
+        }
+        self.fed += bytes.len() as u64;
+        Ok(&[])
+    }
+
+    fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
+        if self.is_broken {
+            return Ok(());
+        }
+        if !self.held.is_empty() {
+            // It was cut inside a group: what is whole of it is read.
+            let mut group = std::mem::take(&mut self.held);
+            group.resize(4, b'=');
+            self.decode(&group, out)?;
+        }
+        self.inner.finish(&mut placed(out))
+    }
+}
