@@ -26,7 +26,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("status", &["event", "io", "sink"]),
     ("detect", &["event", "format", "frame", "json"]),
     ("repeat", &["event", "format", "frame", "json"]),
-    ("turns", &["dressing", "event", "format", "frame", "json", "sink"]),
+    ("turns", &["dressing", "event", "format", "json", "sink"]),
     (
         "pipeline",
         &[

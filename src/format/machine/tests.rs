@@ -220,7 +220,7 @@ fn a_message_has_stopped_when_all_of_its_choices_have() {
     let before = "start a Index(0):f() stop 1:Index(0):f()";
     check_rules(rules, &[("", &first)], before);
     let second = r#"{"all":[{"n":1,"call":{"c":0},"why":"length"}]}"#;
-    let after = format!("{before} 1:Index(0):() 1:length end");
+    let after = format!("{before} 1:Index(0):() 1:length None. 1:None. end");
     check_rules(rules, &[("", &first), ("", second)], &after);
 }
 

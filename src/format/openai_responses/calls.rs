@@ -7,8 +7,7 @@ use serde_json::value::RawValue;
 use crate::event::{
     Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Piece, Reason, ToolResult,
 };
-use crate::format::openai_responses::payload::Item;
-use crate::format::openai_responses::state::Whole;
+use crate::format::openai_responses::payload::{Item, Whole};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::hash;
 use crate::format::support::payload::OptionalStr;

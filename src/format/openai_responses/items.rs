@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::event::{Key, WarningCode};
 use crate::format::openai_responses::calls::{Call, Nature};
-use crate::format::openai_responses::payload::{Item, Named};
-use crate::format::openai_responses::state::{State, TextKind, Whole};
+use crate::format::openai_responses::payload::{Item, Named, Whole};
+use crate::format::openai_responses::state::{State, TextKind};
 use crate::format::support::answered::Answered;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::hash;

@@ -3,6 +3,7 @@
 
 use serde_json::value::RawValue;
 
+use crate::event::Piece;
 use crate::format::support::growth::hash;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
@@ -214,6 +215,22 @@ impl<'a> Item<'a> {
             .flatten()
             .map(RawValue::get)
             .next()
+    }
+}
+
+/// An item and its JSON text.
+#[derive(Clone, Copy)]
+pub(super) struct Whole<'i> {
+    pub(super) item: &'i Item<'i>,
+    pub(super) json: &'i str,
+    /// Its place in the output.
+    pub(super) place: u64,
+}
+
+impl<'i> Whole<'i> {
+    /// Returns it as a turn has it.
+    pub(super) fn piece(&self) -> Piece<'i> {
+        Piece { place: Some(self.place), ..Piece::whole(self.json) }
     }
 }
 

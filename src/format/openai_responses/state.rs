@@ -5,10 +5,10 @@ use std::io;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Key, Of, Piece, Reasoning, WarningCode};
+use crate::event::{Key, Of, Reasoning, WarningCode};
 use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{Call, Nature};
-use crate::format::openai_responses::payload::{Item, Part};
+use crate::format::openai_responses::payload::{Item, Part, Whole};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::emitted::Emitted;
 use crate::format::support::payload::{OptionalStr, read};
@@ -47,22 +47,6 @@ pub(super) enum TextKind {
     Refusal,
     Summary,
     Thought,
-}
-
-/// An item and its JSON text.
-#[derive(Clone, Copy)]
-pub(super) struct Whole<'i> {
-    pub(super) item: &'i Item<'i>,
-    pub(super) json: &'i str,
-    /// Its place in the output.
-    pub(super) place: u64,
-}
-
-impl<'i> Whole<'i> {
-    /// Returns it as a turn has it.
-    pub(super) fn piece(&self) -> Piece<'i> {
-        Piece { place: Some(self.place), ..Piece::whole(self.json) }
-    }
 }
 
 impl State {
