@@ -158,7 +158,6 @@ pub(super) const RECORDERS: &[Recorder] = &[
         status: "status",
         headers: "rawHeaders|headers",
         body: &[part("response", Coded::Hex), part("response", Coded::Tree)],
-        ..PAIR
     },
     Recorder {
         name: "pairs",

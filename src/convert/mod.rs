@@ -12,6 +12,7 @@ mod one_message;
 use std::io;
 
 pub use converter::{Converter, Options};
+#[cfg(feature = "cli")]
 pub(crate) use ids::UniqueIds;
 pub use one_message::{OneMessage, Seen};
 

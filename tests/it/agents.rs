@@ -212,7 +212,7 @@ fn the_agents_of_today_are_answered() {
         let formats: BTreeSet<&str> =
             read.lines.iter().filter_map(|line| line["format"].as_str()).collect();
         let text: String = read.lines.iter().filter_map(|line| line["text"].as_str()).collect();
-        println!(
+        eprintln!(
             "{}: {}",
             agent.package,
             if read.err.is_empty() { "all known" } else { &read.err }

@@ -26,13 +26,10 @@ impl Emitter {
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        let given = fields.word(call.id);
-        if call.until && given.is_some() && given.as_deref() != self.turn.chunked.as_deref() {
-            self.turn.end_chunked(out)?;
-            self.turn.chunked = given.as_deref().map(str::to_owned);
-        }
-        let chunked = self.turn.chunked.clone().filter(|_| call.until).map(Cow::Owned);
-        let id = given.or(chunked);
+        let id = match fields.word(call.id) {
+            given if call.until => self.turn.go_on(given, out)?,
+            given => given,
+        };
         let (name, signature) = (fields.text(call.name), fields.word(call.signature));
         let [item, namespace, kind] =
             [call.item, call.namespace, call.of_type].map(|places| fields.word(places));

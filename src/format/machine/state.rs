@@ -218,6 +218,19 @@ impl Turn {
         Ok(self.foreign.contains(&self.latest))
     }
 
+    /// Returns the id of the call that goes on until there is another: this one, if there is one.
+    pub(super) fn go_on<'t>(
+        &mut self,
+        given: Option<Cow<'t, str>>,
+        out: &mut EventOut,
+    ) -> io::Result<Option<Cow<'t, str>>> {
+        if given.is_some() && given.as_deref() != self.chunked.as_deref() {
+            self.end_chunked(out)?;
+            self.chunked = given.as_deref().map(str::to_owned);
+        }
+        Ok(given.or_else(|| self.chunked.clone().map(Cow::Owned)))
+    }
+
     /// The call that goes on until something else comes has ended.
     pub(super) fn end_chunked(&mut self, out: &mut EventOut) -> Done {
         self.chunked.take().map_or(Ok(()), |id| self.calls(0).hold_id(&id, out))
