@@ -127,7 +127,8 @@ fn begins_row(rest: &[u8], line: &[u8], is_whole: bool) -> Option<bool> {
         return any(&mut ["request", "response"].iter().map(|word| begins(item, is_whole, word)));
     }
     let line = line.strip_prefix(b"\"").or(line.strip_prefix(b"'")).unwrap_or(line);
-    let tops = RECORDERS.iter().flat_map(|row| row.layouts).flat_map(|layout| layout.top);
+    let rows = RECORDERS.iter().filter(|row| row.is_yaml);
+    let tops = rows.flat_map(|row| row.layouts).flat_map(|layout| layout.top);
     any(&mut tops.map(|word| begins(line, is_whole, word)))
 }
 
@@ -159,7 +160,8 @@ struct Open {
 
 /// Looks for the signs of the rows in the nodes of a file's beginning.
 fn search(nodes: &mut dyn Nodes, is_yaml: bool) -> Verdict {
-    let all = RECORDERS.iter().flat_map(|row| row.layouts.iter().map(move |layout| (row, layout)));
+    let rows = RECORDERS.iter().filter(|row| row.is_yaml || !is_yaml);
+    let all = rows.flat_map(|row| row.layouts.iter().map(move |layout| (row, layout)));
     let mut candidates: Vec<Candidate> = all
         .map(|(row, layout)| Candidate { row, layout, seen: vec![0; layout.signs.len()] })
         .collect();

@@ -13,6 +13,8 @@ pub(crate) struct Recorder {
     /// A page that says what is in it.
     pub(crate) link: &'static str,
     pub(super) layouts: &'static [Layout],
+    /// True if it is also written as YAML.
+    pub(super) is_yaml: bool,
     pub(super) method: &'static str,
     pub(super) url: &'static str,
     /// What stands before the path, where the URL is in two parts.
@@ -76,6 +78,7 @@ const PAIR: Recorder = Recorder {
     about: "",
     link: "",
     layouts: &[],
+    is_yaml: true,
     method: "request.method",
     url: "request.url|request.uri",
     host: "",
@@ -145,6 +148,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "nock",
         about: "nock's recorded definitions",
         link: "https://github.com/nock/nock#recording",
+        is_yaml: false,
         layouts: &[Layout {
             exchanges: "[]",
             is_nested: false,
@@ -200,6 +204,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "wiremock",
         about: "WireMock's mappings, one or all",
         link: "https://wiremock.org/docs/stubbing/",
+        is_yaml: false,
         layouts: &[
             Layout {
                 exchanges: "mappings.[]",
@@ -245,6 +250,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "postman",
         about: "Postman's collections: the responses that were saved as examples",
         link: "https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html",
+        is_yaml: false,
         layouts: &[Layout {
             exchanges: "item.[].response.[]",
             is_nested: true,
@@ -263,6 +269,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "hoverfly",
         about: "Hoverfly's simulations",
         link: "https://docs.hoverfly.io/en/latest/pages/keyconcepts/simulations/simulations.html",
+        is_yaml: false,
         layouts: &[Layout {
             exchanges: "data.pairs.[]",
             is_nested: false,

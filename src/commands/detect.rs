@@ -22,7 +22,7 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
     let mut separator = "";
     for name in &inputs.names {
         let mut read = |source: Source<'_>, stderr: &mut dyn Write, status: &mut Status| {
-            let Source { name, file, stream } = source;
+            let Source { name, file, stream, .. } = source;
             let mut input = match stream {
                 Stream::Input(input) => input,
                 Stream::Broken { code, message, offset } => {

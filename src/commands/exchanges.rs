@@ -13,7 +13,7 @@ use crate::event::{Code, Failure, Kind, Start};
 use crate::format::Format;
 use crate::io::{Input, Progress, Read, Signals, report_on};
 use crate::pipeline::Config;
-use crate::sink::Sink;
+use crate::sink::{Clock, Sink};
 use crate::status::{Outcome, Status};
 
 /// The format and the framing of what was not read.
@@ -29,6 +29,8 @@ pub(super) struct Source<'i> {
     /// Its name in the output, if it is one of several.
     pub(super) file: Option<String>,
     pub(super) stream: Stream<'i>,
+    /// The clock of the input, which is waited for before it is known what it is.
+    pub(super) clock: Clock,
 }
 
 /// What is to be read of a part.
@@ -232,12 +234,13 @@ impl Inputs<'_> {
         let (path, number) = split_number(name);
         let Some(input) = self.open(path, stderr, status) else { return Ok(None) };
         let file = Some(name.to_owned()).filter(|_| self.names.len() > 1);
+        let clock = Clock::default();
         let opened = if finds || number.is_some() { look(input) } else { Opened::Stream(input) };
         let cassette = match (opened, number) {
             (Opened::Cassette(cassette), _) => cassette,
             (Opened::Stream(input), None) => {
-                let source =
-                    Source { name: shown(name).to_owned(), file, stream: Stream::Input(input) };
+                let (name, stream) = (shown(name).to_owned(), Stream::Input(input));
+                let source = Source { name, file, stream, clock };
                 return read(source, stderr, status);
             }
             (Opened::Stream(_), Some(_)) => {
@@ -273,7 +276,7 @@ impl Inputs<'_> {
             }
             let file = if number.is_some() { file.clone() } else { Some(whole.clone()) };
             let stream = Stream::Input(input_of(exchange, &self.signals));
-            let source = Source { name: whole, file, stream };
+            let source = Source { name: whole, file, stream, clock: Clock::default() };
             if let Some(signal) = read(source, stderr, status)? {
                 return Ok(Some(signal));
             }
@@ -306,7 +309,8 @@ impl Inputs<'_> {
         };
         let Broken { message, offset, .. } = broken;
         let stream = Stream::Broken { code, message, offset };
-        let source = Source { name: shown(path).to_owned(), file: Some(path.to_owned()), stream };
+        let (name, file) = (shown(path).to_owned(), Some(path.to_owned()));
+        let source = Source { name, file, stream, clock: Clock::default() };
         read(source, stderr, status)
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     for name in &inputs.names {
         let mut read = |source: Source<'_>, _: &mut dyn Write, status: &mut Status| {
             let progress = source.progress();
-            let Source { name, file, stream } = source;
+            let Source { name, file, stream, .. } = source;
             let mut task = Printer {
                 framer: AutoFramer::new(args.framing, config),
                 reporter: Reporter {

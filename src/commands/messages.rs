@@ -15,7 +15,7 @@ use crate::io::{Ended, Output, Progress, die, pump, report, report_on};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
 use crate::sink::{
-    Capped, Clock, Counted, Join, Label, Look, Ndjson, Parts, People, Sink, Sum, Summed, Values,
+    Capped, Counted, Join, Label, Look, Ndjson, Parts, People, Sink, Sum, Summed, Values,
 };
 use crate::status::{Outcome, Status, Witness};
 
@@ -177,7 +177,7 @@ impl<'a> Job<'a> {
             Print::Summaries(printing) => (printing.timing, self.reading.wire.max_memory.0),
             Print::People(look) => (look.parts.usage, 0),
         };
-        let Source { name, file, stream } = source;
+        let Source { name, file, stream, clock } = source;
         let size = stream.size();
         let beside = size.filter(|_| wants_time).map(|size| Rhythm::beside(&name, size));
         let rhythm = match beside.transpose() {
@@ -192,7 +192,7 @@ impl<'a> Job<'a> {
         // A file has been written before: how long it takes to read it tells people nothing.
         let is_known = rhythm.is_some() || size.is_none();
         let is_timed = wants_time && (is_known || !matches!(self.print, Print::People(_)));
-        let label = Label::new(file, is_timed.then(Clock::default));
+        let label = Label::new(file, is_timed.then_some(clock));
         let clock = label.clock.clone();
         let pipeline = Pipeline::new(&self.config);
         let lines = self.sink(out, label, &mut sum);

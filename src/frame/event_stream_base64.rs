@@ -62,15 +62,17 @@ struct Coded {
     inner: Box<dyn Framer>,
     /// Letters of a group of four that is not whole.
     held: Vec<u8>,
-    /// The number of bytes that have come.
+    /// The number of bytes that had come before these.
     fed: u64,
+    /// The number of bytes that have come, these ones included.
+    end: u64,
     is_broken: bool,
 }
 
 impl Coded {
     fn new(config: FrameConfig) -> Self {
         let inner = (event_stream::FRAMING.framer)(config);
-        Coded { inner, held: Vec::new(), fed: 0, is_broken: false }
+        Coded { inner, held: Vec::new(), fed: 0, end: 0, is_broken: false }
     }
 
     /// Feeds what some groups of letters stand for.
@@ -94,20 +96,22 @@ impl Coded {
         }
         let mut rest = decoded.as_slice();
         while !rest.is_empty() {
-            rest = self.inner.step(rest, &mut placed(out))?;
+            rest = self.inner.step(rest, &mut placed(self.end, out))?;
         }
-        let Some(offset) = broken else { return Ok(()) };
+        let Some(offset) = broken.map(|offset| self.end.min(offset)) else { return Ok(()) };
         self.is_broken = true;
         let message = "the base64 of an event stream has other letters in it".into();
         out(Err(Fault { kind: FaultKind::Broken, message, offset, raw: &[] }))
     }
 }
 
-/// Passes frames and faults on with their place in the letters, as far as no line ends stand before.
+/// Passes frames and faults on with their place in the letters, as far as no line ends stand before,
+/// of which `most` have come.
 fn placed<'o>(
+    most: u64,
     out: &'o mut FrameOut<'_>,
 ) -> impl FnMut(Result<Frame<'_>, Fault<'_>>) -> io::Result<()> + 'o {
-    let place = |offset: u64| offset / 3 * 4 + offset % 3;
+    let place = move |offset: u64| most.min(offset / 3 * 4 + offset % 3);
     move |frame| match frame {
         Ok(frame) => out(Ok(Frame { offset: place(frame.offset), ..frame })),
         Err(fault) => out(Err(Fault { offset: place(fault.offset), ..fault })),
@@ -116,6 +120,7 @@ fn placed<'o>(
 
 impl Framer for Coded {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
+        self.end = self.fed + bytes.len() as u64;
         if !self.is_broken {
             self.decode(bytes, out)?;
         }
@@ -133,6 +138,6 @@ impl Framer for Coded {
             group.resize(4, b'=');
             self.decode(&group, out)?;
         }
-        self.inner.finish(&mut placed(out))
+        self.inner.finish(&mut placed(self.end, out))
     }
 }

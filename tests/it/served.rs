@@ -159,10 +159,11 @@ fn the_recipes_of_the_readme_print_what_they_say() {
         return;
     }
     let scene = Scene::new(&[]);
+    scene.write("request.json", "{\"stream\":true}");
     let check = |script: &str, answer: &str, expected: &str| {
         scene.write("answer", answer);
         let (_server, url) = serve(&scene, &["answer"]);
-        let (out, _) = shell(&scene, script, &url);
+        let (out, _) = shell(&scene, script, &format!("{url}/v1/chat/completions"));
         assert_eq!(out, expected, "{script}");
     };
     let (text, file) = (says("There.", "stop"), "{\"path\":\"a\",\"content\":\"one\\ntwo\"}");
@@ -196,11 +197,12 @@ fn the_recipes_of_the_readme_print_what_they_say() {
     assert_eq!((out.as_str(), err.as_str()), ("", sum));
     assert_eq!(scene.read("summaries.ndjson").lines().count(), 2);
     scene.write("headers", "x-key: secret\n");
-    scene.write("ask.json", "{}");
+    scene.write("ask.json", "{\"stream\":true}");
     scene.write("answer", &text);
     scene.write("answer.txt", "<tool_call>\n{\"name\":\"f\",\"arguments\":{}}\n</tool_call>");
     let (_server, url) = serve(&scene, &["answer"]);
-    let (out, _) = shell(&scene, &script("Another provider's stream"), &url);
+    let endpoint = format!("{url}/v1/chat/completions");
+    let (out, _) = shell(&scene, &script("Another provider's stream"), &endpoint);
     assert!(out.contains("event: message_stop") && out.ends_with("data: [DONE]\n\n"), "{out}");
 }
 
@@ -244,7 +246,7 @@ fn the_agents_of_the_readme_run() {
 #[test]
 fn the_captures_of_the_readme_play() {
     let scripts = scripts("Captures");
-    let [record, play, listen] = &scripts[..] else { panic!("{scripts:?}") };
+    let [record, play, listen, ..] = &scripts[..] else { panic!("{scripts:?}") };
     if !can_run() {
         return;
     }

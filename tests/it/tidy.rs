@@ -363,7 +363,6 @@ const FOREIGN: &[&str] = &[
     "--release",
     "--path",
     "--unbuffered",
-    "--bench",
     "--profile",
     "--pipe",
     "--block",

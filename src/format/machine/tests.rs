@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::string::FromUtf8Error;
 
 use super::*;
 use crate::event::{Arguments, Event, Kind};
@@ -9,7 +10,8 @@ use crate::format::load::load;
 use crate::format::spec::{Block, Call, Done, Group};
 use crate::format::support::emit::Halves;
 use crate::format::table::FORMATS;
-use crate::frame::FRAMINGS;
+use crate::frame;
+use crate::frame::{FRAMINGS, FrameConfig, FrameResult};
 
 static ACME: Format = Format::of(&SPEC);
 
@@ -262,13 +264,32 @@ fn rows() -> impl Iterator<Item = (&'static Format, &'static Spec)> {
     FORMATS.iter().filter_map(|format| Some((*format, format.row?.0)))
 }
 
-/// The records of each fixture of a format, but for those that come over HTTP.
+/// The records of each fixture of a format, but for those that come over HTTP or fail in a frame.
 fn fixtures(format: &Format) -> Vec<Vec<Record>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format").join(format.name);
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let inputs = paths.filter(|path| path.extension().is_some_and(|end| end == "in"));
-    let texts = inputs.filter_map(|path| fs::read_to_string(path).ok());
-    texts.filter(|text| !text.starts_with("HTTP/")).map(|text| records(&text)).collect()
+    let inputs = inputs.map(|path| String::from_utf8(fs::read(path).unwrap()));
+    let read = |input: Result<String, FromUtf8Error>| match input {
+        Ok(text) => (!text.starts_with("HTTP/")).then(|| records(&text)),
+        Err(bytes) => messages(bytes.as_bytes()),
+    };
+    inputs.filter_map(read).collect()
+}
+
+/// The records of an AWS event stream, unless one is a failure.
+fn messages(bytes: &[u8]) -> Option<Vec<Record>> {
+    let mut framer = (frame::find("eventstream")?.framer)(FrameConfig::default());
+    let (mut records, mut fails) = (Vec::new(), false);
+    let mut take = |frame: FrameResult<'_>| {
+        let Ok(frame) = frame else { return Ok(()) };
+        fails |= frame.is_failure();
+        records.push((frame.event_type.to_owned(), frame.text().into_owned()));
+        Ok(())
+    };
+    framer.feed(bytes, &mut take).unwrap();
+    framer.finish(&mut take).unwrap();
+    (!fails).then_some(records)
 }
 
 fn records(text: &str) -> Vec<Record> {
