@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{Of, Output, Piece, is_no_id};
 use crate::format::support::answers::{Given, functions, given, is_answer, is_typed, plain, user};
-use crate::format::support::draft::{Draft, is_blank, object, string};
+use crate::format::support::draft::{Draft, Drafts, is_blank, object, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -96,7 +96,7 @@ struct ChatTurn {
     /// The parts of the content, where it is a list.
     parts: Option<Vec<Draft>>,
     details: Vec<Draft>,
-    calls: Vec<(Of, Fragments)>,
+    calls: Drafts<Fragments>,
 }
 
 /// A call, as far as it has come.
@@ -119,23 +119,18 @@ impl Turn for ChatTurn {
             }
             return;
         }
-        let at = self.calls.iter().rposition(|(known, _)| *known == of).unwrap_or_else(|| {
-            self.calls.push((of, Fragments::default()));
-            self.calls.len() - 1
-        });
-        self.calls[at].1.add(Draft::new(piece.json));
+        self.calls.at(of, piece).add(Draft::new(piece.json));
     }
 
     fn size(&self) -> usize {
         let parts = self.parts.iter().flatten().chain(&self.details);
-        let calls = self.calls.iter().map(|(_, call)| call);
-        let calls = calls.flat_map(|call| [&call.call, &call.function, &call.custom]);
+        let calls = self.calls.iter().flat_map(|call| [&call.call, &call.function, &call.custom]);
         self.message.size() + parts.chain(calls).map(Draft::size).sum::<usize>()
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let ChatTurn { mut message, parts, details, calls } = std::mem::take(self);
-        let calls = calls.into_iter().filter(|(of, _)| !ending.drops(*of)).map(|(_, call)| call);
+        let ChatTurn { mut message, parts, details, mut calls } = std::mem::take(self);
+        let calls = calls.take(ending).into_iter();
         let (only, calls): (Vec<_>, Vec<_>) = calls.partition(|call| call.is_only);
         for call in only {
             message.set("function_call", call.function.json());

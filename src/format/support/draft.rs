@@ -112,21 +112,27 @@ impl Draft {
 
 /// Objects that are put together at once: in the order of their places, and else in that in which
 /// they began.
-#[derive(Debug, Default)]
-pub(crate) struct Drafts(Vec<Object>);
+#[derive(Debug)]
+pub(crate) struct Drafts<T = Draft>(Vec<Object<T>>);
 
 #[derive(Debug)]
-struct Object {
+struct Object<T> {
     of: Of,
     place: Option<u64>,
-    draft: Draft,
+    draft: T,
 }
 
-impl Drafts {
+impl<T> Default for Drafts<T> {
+    fn default() -> Self {
+        Drafts(Vec::new())
+    }
+}
+
+impl<T: Default> Drafts<T> {
     /// Returns the object that a piece is of, begun now if it is new.
-    pub(crate) fn at(&mut self, of: Of, piece: Piece<'_>) -> &mut Draft {
+    pub(crate) fn at(&mut self, of: Of, piece: Piece<'_>) -> &mut T {
         let at = self.0.iter().rposition(|object| object.of == of).unwrap_or_else(|| {
-            self.0.push(Object { of, place: None, draft: Draft::default() });
+            self.0.push(Object { of, place: None, draft: T::default() });
             self.0.len() - 1
         });
         let object = &mut self.0[at];
@@ -135,17 +141,16 @@ impl Drafts {
     }
 
     /// Returns the object that began last.
-    pub(crate) fn last_mut(&mut self) -> Option<&mut Draft> {
+    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
         self.0.last_mut().map(|object| &mut object.draft)
     }
 
-    /// About how many bytes they take.
-    pub(crate) fn size(&self) -> usize {
-        self.0.iter().map(|object| object.draft.size()).sum()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|object| &object.draft)
     }
 
     /// Takes out all objects of which something goes back.
-    pub(crate) fn take(&mut self, ending: &Ending) -> Vec<Draft> {
+    pub(crate) fn take(&mut self, ending: &Ending) -> Vec<T> {
         self.take_all(ending)
             .into_iter()
             .filter_map(|(draft, drops)| (!drops).then_some(draft))
@@ -153,10 +158,17 @@ impl Drafts {
     }
 
     /// Takes out all objects, each with true if it is a call of which nothing goes back.
-    pub(crate) fn take_all(&mut self, ending: &Ending) -> Vec<(Draft, bool)> {
+    pub(crate) fn take_all(&mut self, ending: &Ending) -> Vec<(T, bool)> {
         let mut objects = std::mem::take(&mut self.0);
         objects.sort_by_key(|object| object.place);
         objects.into_iter().map(|object| (object.draft, ending.drops(object.of))).collect()
+    }
+}
+
+impl Drafts {
+    /// About how many bytes they take.
+    pub(crate) fn size(&self) -> usize {
+        self.iter().map(Draft::size).sum()
     }
 }
 
