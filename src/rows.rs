@@ -9,18 +9,16 @@ use std::str::FromStr;
 
 use serde_json::value::RawValue;
 
-use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Start, Warning, WarningCode};
+use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Warning, WarningCode};
 use crate::json;
 use crate::json::Str;
 use crate::pipeline::{Config, Pipeline};
+use crate::sink;
 use crate::sink::{Capped, Classify, Label, Sink};
 use crate::status::{Status, Witness};
 
 /// The name of the member that takes the field's place.
 const ANSWER: &str = "answer";
-
-/// The format and the framing of an answer that was not read.
-const UNKNOWN: &str = "unknown";
 
 /// The place of an answer in a row: a key, or a JSON pointer (RFC 6901).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -256,11 +254,7 @@ impl RowReader<'_> {
     fn error(&self, bad: &Bad, raw: &str, name: &str, out: &mut Vec<u8>, done: &mut Done) {
         let raw = Some(Output::Text(raw)).filter(|_| !raw.is_empty());
         self.print(out, name, done, |sink| {
-            let start = Start { format: UNKNOWN, framing: UNKNOWN, ..Start::default() };
-            sink.feed(&Kind::Start(start).into())?;
-            let failure = Failure { raw, ..Failure::new(bad.code, &bad.message, None) };
-            sink.feed(&Kind::Error(failure).into())?;
-            sink.finish()
+            sink::fail(sink, Failure { raw, ..Failure::new(bad.code, &bad.message, None) })
         });
         out.pop();
     }
@@ -300,7 +294,7 @@ fn write_key(out: &mut Vec<u8>) {
 fn element<'r>(row: &str, array: &'r str, key: &str) -> Option<Found<'r>> {
     let elements: Vec<&RawValue> = serde_json::from_str(array).ok()?;
     let value = *elements.get(key.parse::<usize>().ok()?)?;
-    let span = json::place(row, value.get());
+    let span = json::place(row.as_bytes(), value.get());
     Some(Found { value, span, is_member: false, is_repeated: false })
 }
 
@@ -318,12 +312,12 @@ fn member<'r>(
     }
     let Some(&(_, value)) = members.get(at) else { return Ok(None) };
     let is_repeated = members.iter().position(|(name, _)| name == key) < Some(at);
-    let place = json::place(row, value.get());
+    let place = json::place(row.as_bytes(), value.get());
     // The key is the first string after the member before it.
     let before = at.checked_sub(1).and_then(|at| members.get(at));
     let before = match before {
-        Some((_, value)) => json::place(row, value.get()).end,
-        None => json::place(row, object).start,
+        Some((_, value)) => json::place(row.as_bytes(), value.get()).end,
+        None => json::place(row.as_bytes(), object).start,
     };
     let quote = row.get(before..place.start).and_then(|between| between.find('"'));
     let start = before + quote.unwrap_or_default();

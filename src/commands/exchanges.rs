@@ -9,15 +9,13 @@ use crate::cassette::{Broken, Cassette, Exchange, Search, Why};
 use crate::commands::{Inputs, shown};
 use crate::detect;
 use crate::dressing::From;
-use crate::event::{Code, Failure, Kind, Start};
+use crate::event::{Code, Failure};
 use crate::format::Format;
 use crate::io::{Input, Progress, Read, Signals, report_on};
 use crate::pipeline::Config;
+use crate::sink;
 use crate::sink::{Clock, Sink};
 use crate::status::{Outcome, Status};
-
-/// The format and the framing of what was not read.
-const UNKNOWN: &str = "unknown";
 
 /// The most exchanges that are named where they are passed over.
 const MAX_NAMED: usize = 5;
@@ -163,10 +161,7 @@ pub(super) fn code_of(broken: &Broken) -> Option<Code> {
 
 /// Emits a message that is an error alone, which no layer reports.
 pub(super) fn fail(sink: &mut dyn Sink, code: Code, message: &str, offset: u64) -> io::Result<()> {
-    let start = Start { format: UNKNOWN, framing: UNKNOWN, ..Start::default() };
-    sink.feed(&Kind::Start(start).into())?;
-    sink.feed(&Kind::Error(Failure::new(code, message, Some(offset))).into())?;
-    sink.finish()?;
+    sink::fail(sink, Failure::new(code, message, Some(offset)))?;
     sink.flush()
 }
 

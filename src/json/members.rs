@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 #[cfg(feature = "cli")]
 use std::fmt;
-#[cfg(feature = "cli")]
 use std::ops::Range;
 
 #[cfg(feature = "cli")]
@@ -41,8 +40,7 @@ pub(crate) fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Returns where a part that was borrowed from a text stands in it.
-#[cfg(feature = "cli")]
-pub(crate) fn place(text: &str, part: &str) -> Range<usize> {
+pub(crate) fn place(text: &[u8], part: &str) -> Range<usize> {
     let start = part.as_ptr().addr().saturating_sub(text.as_ptr().addr());
     start..start + part.len()
 }

@@ -28,10 +28,8 @@ pub(crate) use bytes::decode_base64;
 pub(crate) use core_schema::{PlainScalar, plain_scalar};
 pub use line::Line;
 #[cfg(feature = "cli")]
-pub(crate) use members::place;
-#[cfg(feature = "cli")]
 pub(crate) use members::try_members;
-pub(crate) use members::{elements, member, members};
+pub(crate) use members::{elements, member, members, place};
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{
     after_space, append_start, begins_with, char_length, plain_length, same_length,

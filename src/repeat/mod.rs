@@ -165,8 +165,8 @@ impl Repeats {
         self.counts.clear();
         let delta = self.template.delta.as_ref();
         let Some(delta) = delta.filter(|_| !text.is_empty()) else { return Ok(()) };
-        if let Some((of, _)) = &self.template.native {
-            let json = self.template.native_of(text);
+        if let Some((of, range)) = &self.template.native {
+            let json = self.template.with_text(range, text);
             let native = Native { of: *of, piece: Piece::part(&json) };
             emit(Event::new(delta.choice, Kind::Native(native)).into())?;
         }
@@ -351,12 +351,9 @@ impl Template {
     fn note(&mut self, event: &Event<'_>, data: &[u8]) {
         match event.kind {
             Kind::Native(Native { of, piece }) if self.native.is_none() => {
-                let range = piece.json.as_bytes().as_ptr_range();
-                let start = range.start.addr().checked_sub(data.as_ptr().addr());
-                let range = start.map(|start| start..start + piece.json.len());
-                self.native =
-                    range.filter(|range| range.end <= data.len()).map(|range| (of, range));
-                if self.native.is_some() {
+                let range = json::place(data, piece.json);
+                if data.get(range.clone()) == Some(piece.json.as_bytes()) {
+                    self.native = Some((of, range));
                     return;
                 }
             }
@@ -417,11 +414,9 @@ impl Template {
         (hole.is_some() == text.is_some() && hole.is_none_or(is_native)).then_some(())
     }
 
-    /// Returns the provider's own JSON with another text.
-    fn native_of(&self, text: &str) -> String {
-        let mut json = Vec::new();
-        let (_, range) = self.native.clone().unwrap_or((Of::Message, 0..0));
-        let mut from = range.start;
+    /// Returns a part of the record with another text.
+    fn with_text(&self, range: &Range<usize>, text: &str) -> String {
+        let (mut json, mut from) = (Vec::new(), range.start);
         let is_text = |hole: &Hole| matches!(hole, Hole::Text | Hole::Again);
         let inside = |hole: &Range<usize>| range.start <= hole.start && hole.end <= range.end;
         for (hole, _) in self.holes.iter().filter(|(hole, kind)| is_text(kind) && inside(hole)) {
@@ -782,7 +777,8 @@ mod tests {
         assert!(template.is_text());
         template.set(&Frame::new(FRAMINGS[0], data.as_bytes(), 0), Some(&REPEATABLE));
         template.find_holes(b"").unwrap();
-        assert_eq!(template.native_of("a \"tide\""), r#"{"text":"a \"tide\""}"#);
+        let (_, range) = template.native.clone().unwrap();
+        assert_eq!(template.with_text(&range, "a \"tide\""), r#"{"text":"a \"tide\""}"#);
     }
 
     #[test]

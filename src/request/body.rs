@@ -150,7 +150,7 @@ impl Body {
 
     /// Returns where a part of the text stands in it.
     fn place(&self, part: &str) -> Range<usize> {
-        json::place(&self.0, part)
+        json::place(self.0.as_bytes(), part)
     }
 }
 

@@ -47,6 +47,8 @@ pub use sum::{Sum, Summed};
 pub use values::Values;
 
 use crate::event::{Event, Kind, Pieces};
+#[cfg(feature = "cli")]
+use crate::event::{Failure, Start};
 use crate::json::Line;
 
 /// The consumer of events. The pipeline pushes: it calls [`feed`](Sink::feed) for each event as
@@ -133,6 +135,14 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
     fn is_full(&mut self) -> bool {
         (**self).is_full()
     }
+}
+
+/// Feeds a message that is an error alone, of an input that nothing is known of.
+#[cfg(feature = "cli")]
+pub(crate) fn fail(sink: &mut dyn Sink, failure: Failure<'_>) -> io::Result<()> {
+    sink.feed(&Kind::Start(Start::new("unknown", "unknown")).into())?;
+    sink.feed(&Kind::Error(failure).into())?;
+    sink.finish()
 }
 
 /// The members that are added to every line of one input.
