@@ -4,15 +4,12 @@
 //! element of its list, has ended, or a member stands at its top that no row names; anything else is
 //! none unless its first line could begin a row's YAML.
 
-use crate::cassette::source::{Source, Why};
+use crate::cassette::source::{MARK, Source, Why};
 use crate::cassette::table::{HTTPRR, Layout, RECORDERS, Recorder, WIRE};
 use crate::cassette::tree::{JsonNodes, Node, Nodes, YamlNodes, key};
 
 /// The most bytes that are looked at.
 pub(super) const WINDOW: usize = 1 << 20;
-
-/// The byte order mark.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What the first bytes of a file say.
 #[derive(Clone, Copy, Debug)]

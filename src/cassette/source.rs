@@ -3,6 +3,9 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
 
+/// The byte order mark.
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The size of one read, in bytes.
 const BLOCK: usize = 64 << 10;
 
@@ -77,8 +80,8 @@ impl<'r> Source<'r> {
             if let Err(error) = count {
                 return Err(self.unreadable(error));
             }
-            if self.base == 0 && self.buffer.starts_with(b"\xef\xbb\xbf") {
-                self.at = 3;
+            if self.base == 0 && self.buffer.starts_with(MARK) {
+                self.at = MARK.len();
                 return self.chunk();
             }
         }

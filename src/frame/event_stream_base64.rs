@@ -62,24 +62,22 @@ struct Coded {
     inner: Box<dyn Framer>,
     /// Letters of a group of four that is not whole.
     held: Vec<u8>,
-    /// The number of bytes that had come before these.
+    /// The number of bytes that have come.
     fed: u64,
-    /// The number of bytes that have come, these ones included.
-    end: u64,
     is_broken: bool,
 }
 
 impl Coded {
     fn new(config: FrameConfig) -> Self {
         let inner = (event_stream::FRAMING.framer)(config);
-        Coded { inner, held: Vec::new(), fed: 0, end: 0, is_broken: false }
+        Coded { inner, held: Vec::new(), fed: 0, is_broken: false }
     }
 
-    /// Feeds what some groups of letters stand for.
-    fn decode(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
+    /// Feeds what some groups of letters stand for, the first of which is at this offset.
+    fn decode(&mut self, bytes: &[u8], begin: u64, out: &mut FrameOut<'_>) -> io::Result<()> {
         let mut decoded = Vec::with_capacity(bytes.len() / 4 * 3);
         let mut broken = None;
-        for (&byte, offset) in bytes.iter().zip(self.fed..) {
+        for (&byte, offset) in bytes.iter().zip(begin..) {
             if is_line_end(byte) {
                 continue;
             }
@@ -96,9 +94,9 @@ impl Coded {
         }
         let mut rest = decoded.as_slice();
         while !rest.is_empty() {
-            rest = self.inner.step(rest, &mut placed(self.end, out))?;
+            rest = self.inner.step(rest, &mut placed(self.fed, out))?;
         }
-        let Some(offset) = broken.map(|offset| self.end.min(offset)) else { return Ok(()) };
+        let Some(offset) = broken.map(|offset| self.fed.min(offset)) else { return Ok(()) };
         self.is_broken = true;
         let message = "the base64 of an event stream has other letters in it".into();
         out(Err(Fault { kind: FaultKind::Broken, message, offset, raw: &[] }))
@@ -120,11 +118,11 @@ fn placed<'o>(
 
 impl Framer for Coded {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
-        self.end = self.fed + bytes.len() as u64;
-        if !self.is_broken {
-            self.decode(bytes, out)?;
-        }
+        let begin = self.fed;
         self.fed += bytes.len() as u64;
+        if !self.is_broken {
+            self.decode(bytes, begin, out)?;
+        }
         Ok(&[])
     }
 
@@ -136,8 +134,8 @@ impl Framer for Coded {
             // It was cut inside a group: what is whole of it is read.
             let mut group = std::mem::take(&mut self.held);
             group.resize(4, b'=');
-            self.decode(&group, out)?;
+            self.decode(&group, self.fed, out)?;
         }
-        self.inner.finish(&mut placed(self.end, out))
+        self.inner.finish(&mut placed(self.fed, out))
     }
 }

@@ -58,13 +58,13 @@ fn holds_its_calls(message: &Message<'_>) -> Option<()> {
     let mut held = (request.calls)(&append);
     for call in ours {
         // Half a character is replaced by one, or by one a byte.
-        let is_name = |name: &str, call: &Value| {
+        let is_name = |name: &str| {
             let own = call["name"].as_str().unwrap();
             name.trim_end_matches('\u{FFFD}') == own.trim_end_matches('\u{FFFD}')
         };
         let is_it = |other: &format::Call| {
             let is_same = || call.get("arguments").is_none_or(|own| arguments(&other.json) == *own);
-            is_name(&other.name, call) && (other.kind.is_some() || is_same())
+            is_name(&other.name) && (other.kind.is_some() || is_same())
         };
         let place = held
             .iter()

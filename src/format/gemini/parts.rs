@@ -194,8 +194,9 @@ impl Parts {
         let (text, fault) = open.result(how);
         // The pieces are of a stream: the next request has what they make.
         let args = if fault.is_some() { "{}" } else { text.as_str() };
-        let json = format!("{{\"functionCall\":{{\"args\":{args}}}}}");
-        let native = Some(Piece::whole(&json)).filter(|_| fault.is_some() || args != "{}");
+        let has_args = out.is_native && (fault.is_some() || args != "{}");
+        let json = has_args.then(|| format!("{{\"functionCall\":{{\"args\":{args}}}}}"));
+        let native = json.as_deref().map(Piece::whole);
         let part = CallPart { key, native, ..CallPart::default() };
         match fault {
             None => self.whole(CallPart { arguments: Arguments::Value(&text), ..part }, out),
