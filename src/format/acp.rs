@@ -11,10 +11,10 @@
 
 use std::collections::HashSet;
 
-use crate::event::Executor;
+use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::support::emit::Slot;
 use crate::format::support::prelude::*;
-use crate::format::support::session::{Session, Source};
+use crate::format::support::session::Session;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["agent-client-protocol"],
@@ -65,7 +65,7 @@ struct Held {
 
 impl Default for Acp {
     fn default() -> Self {
-        let session = Session::new(FORMAT.name, USAGE, Repeats::Never);
+        let session = Session::new(&FORMAT, USAGE);
         Acp { session, held: Vec::new(), begun: HashSet::new(), request: None }
     }
 }
@@ -129,14 +129,14 @@ impl Acp {
         let kind = update.word("sessionUpdate").unwrap_or_default();
         let text = update.text("content.text");
         match (kind.as_str(), text) {
-            ("agent_message_chunk", Some(text)) => {
-                self.session.text(Slot::ANSWER, Source::Delta, 0, &text, out)
-            }
-            ("agent_thought_chunk", Some(text)) => {
-                self.session.text(Slot::THOUGHT, Source::Delta, 0, &text, out)
-            }
+            ("agent_message_chunk", Some(text)) => self.session.piece(Slot::ANSWER, &text, out),
+            ("agent_thought_chunk", Some(text)) => self.session.piece(Slot::THOUGHT, &text, out),
             ("agent_message_chunk", None) => match update.get("content") {
-                Some(block) => self.session.block(0, &Object::new(block), out),
+                Some(json) => {
+                    self.session.begin(out)?;
+                    let kind = Object::new(json).word("type");
+                    out.block(0, kind.as_deref().unwrap_or("unknown"), json)
+                }
                 None => Ok(()),
             },
             ("user_message_chunk", _) => self.prompt(out),
@@ -187,21 +187,22 @@ impl Acp {
         if !is_over {
             return Ok(());
         }
-        let output = update.get("rawOutput|content").unwrap_or("null");
-        let failed = status == "failed";
-        let id = json::quote(&id);
-        let result = format!("{{\"toolCallId\":{id},\"output\":{output},\"isError\":{failed}}}");
-        self.session.result(&Object::new(&result), out)
+        let output = Output::Json(update.get("rawOutput|content").unwrap_or("null"));
+        let is_error = (status == "failed").then_some(true);
+        self.session.result(ToolResult { id: &id, output, is_error, ..ToolResult::default() }, out)
     }
 
     /// Emits a call, unless that was done before.
     fn emit(&mut self, held: &Held, out: &mut EventOut) -> Done {
         self.begun.insert(held.id.clone());
-        let name = json::quote(held.name.as_deref().unwrap_or_default());
-        let input = held.input.as_deref().unwrap_or("{}");
-        let id = json::quote(&held.id);
-        let call = format!("{{\"toolCallId\":{id},\"name\":{name},\"rawInput\":{input}}}");
-        self.session.call(&Object::new(&call), Executor::Agent, out)
+        let call = CallPart {
+            id: Some(&held.id),
+            name: held.name.as_deref(),
+            arguments: Arguments::Value(held.input.as_deref().unwrap_or("{}")),
+            executor: Some(Executor::Agent),
+            ..CallPart::default()
+        };
+        self.session.call(call, out)
     }
 
     /// Emits the calls that never began to run.

@@ -43,7 +43,9 @@ fn called(group: &str, at: usize) -> String {
 
 fn no_end(spec: &Spec) -> Option<String> {
     let ends = |rule: &Rule| rule.end != End::No || rule.stop;
-    let has_end = spec.done.is_some() || rules(spec).any(|(_, _, rule)| ends(rule));
+    let has_end = spec.log.is_some_and(|log| !log.ends)
+        || spec.done.is_some()
+        || rules(spec).any(|(_, _, rule)| ends(rule));
     (!has_end).then(|| {
         "no rule ends a message: one needs `end`, or `stop` if the input's end is that of the \
          message"
@@ -98,6 +100,9 @@ fn is_place(places: &str) -> bool {
     };
     if places.is_empty() || places.starts_with('{') || places.starts_with('\'') {
         return true;
+    }
+    if places.contains(" + ") {
+        return places.split(" + ").all(is_place);
     }
     let places = places.split_once('=').map_or(places, |(places, _)| places);
     places.split('|').all(|path| path.starts_with('\'') || is_path(path))

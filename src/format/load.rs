@@ -25,7 +25,7 @@ use crate::event::words::Word as _;
 use crate::event::{Executor, FinishReason};
 use crate::format::check;
 use crate::format::format::Format;
-use crate::format::spec::{Detect, Done, Group, Places, Rule, Spec, Start, Word};
+use crate::format::spec::{Detect, Done, Group, Log, Places, Rule, Spec, Start, Word};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::table::find;
 use crate::leak;
@@ -119,6 +119,8 @@ struct File {
     #[serde(default, deserialize_with = "leak::some_word")]
     executor: Option<Executor>,
     #[serde(default)]
+    log: Option<Log>,
+    #[serde(default)]
     finish_words: BTreeMap<String, String>,
     #[serde(deserialize_with = "leak::list")]
     on: &'static [Rule],
@@ -203,6 +205,7 @@ impl File {
             done: self.done,
             hold: self.hold,
             executor: self.executor,
+            log: self.log,
             finish_words: words.collect::<Vec<_>>().leak(),
             on: self.on,
             groups: groups.collect::<Vec<_>>().leak(),

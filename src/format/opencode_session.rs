@@ -7,11 +7,12 @@
 //! message is a prompt. Each step of the model's is a message with its own
 //! counts; a prompt and all steps after it are one message here.
 
-use crate::event::Executor;
+use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::opencode::USAGE;
 use crate::format::support::emit::Slot;
+use crate::format::support::object::Places;
 use crate::format::support::prelude::*;
-use crate::format::support::session::{Role, Session, Source, role};
+use crate::format::support::session::Session;
 use std::collections::{HashMap, VecDeque};
 
 pub(super) static FORMAT: Format = Format {
@@ -85,7 +86,7 @@ struct OpenCodeSession {
 impl Default for OpenCodeSession {
     fn default() -> Self {
         OpenCodeSession {
-            session: Session::new(FORMAT.name, USAGE, Repeats::ById),
+            session: Session::new(&FORMAT, USAGE),
             prompts: VecDeque::new(),
             slots: HashMap::new(),
             is_bus: false,
@@ -159,7 +160,7 @@ impl OpenCodeSession {
         if let Some(session) = info.word("sessionID") {
             self.session.id.get_or_insert(session);
         }
-        let is_prompt = role(&info.word("role").unwrap_or_default()) == Role::User;
+        let is_prompt = info.word("role").as_deref() == Some("user");
         if is_prompt && !self.prompts.contains(&id) {
             self.prompts.truncate(MAX_PROMPTS - 1);
             self.prompts.push_front(id);
@@ -175,14 +176,19 @@ impl OpenCodeSession {
     fn message(&mut self, info: &Object, out: &mut EventOut) -> Done {
         self.note(info, out)?;
         let id = info.word("id").unwrap_or_default();
-        let role = role(&info.word("role").unwrap_or_default());
-        if role == Role::User {
-            return Ok(());
+        match info.word("role").as_deref() {
+            Some("assistant") => {}
+            Some("tool") => return self.result(info, "content", out),
+            _ => return Ok(()),
         }
-        self.session.turn_to(Some(&id));
-        self.session.message(role, info, out)?;
-        if role != Role::Model {
-            return Ok(());
+        if let Some(text) = info.text("content") {
+            self.session.part((&id, Slot::ANSWER), true, &text, out)?;
+        }
+        for json in info.each("tool_calls") {
+            self.call(&Object::new(json), "arguments", out)?;
+        }
+        if let Some(reason) = info.word("finish") {
+            self.session.note_reason(reason);
         }
         if let Some(tokens) = info.get("tokens") {
             self.session.usage(Some(&id), tokens);
@@ -199,7 +205,6 @@ impl OpenCodeSession {
             return Ok(());
         }
         let id = part.word("id|partID").unwrap_or_default();
-        self.session.turn_to(Some(&id));
         let kind = part.word("type").unwrap_or_default();
         match kind.as_str() {
             "step-finish" => {
@@ -211,16 +216,27 @@ impl OpenCodeSession {
             }
             "tool" => {
                 let is_begun = part.word("state.status").is_some_and(|status| status != "pending");
-                if is_begun { self.session.call(part, Executor::Agent, out) } else { Ok(()) }
+                if !is_begun {
+                    return Ok(());
+                }
+                self.call(part, "state.input", out)?;
+                match part.get("state.output|state.error") {
+                    Some(_) => self.result(part, "state.output|state.error", out),
+                    None => Ok(()),
+                }
             }
             "text" | "reasoning" => {
                 let slot = if kind == "text" { Slot::ANSWER } else { Slot::THOUGHT };
-                self.slots.insert(id, slot);
+                self.slots.insert(id.clone(), slot);
                 out.check_limit(self.slots.len(), MAX_PARTS, "parts in one message")?;
                 let text = part.text("text").unwrap_or_default();
-                self.session.text(slot, Source::Item, 0, &text, out)
+                self.session.part((&id, slot), true, &text, out)
             }
-            _ => self.session.block(0, part, out),
+            "step-start" | "snapshot" | "patch" | "agent" | "retry" | "compaction" => Ok(()),
+            _ => {
+                self.session.begin(out)?;
+                out.block(0, if kind.is_empty() { "unknown" } else { &kind }, part.json)
+            }
         }
     }
 
@@ -232,8 +248,32 @@ impl OpenCodeSession {
         }
         let id = event.word("partID").unwrap_or_default();
         let slot = self.slots.get(&id).copied().unwrap_or(Slot::ANSWER);
-        self.session.turn_to(Some(&id));
-        self.session.text(slot, Source::Delta, 0, &event.text("delta").unwrap_or_default(), out)
+        let text = event.text("delta").unwrap_or_default();
+        self.session.part((&id, slot), false, &text, out)
+    }
+
+    fn call(&mut self, call: &Object, arguments: Places, out: &mut EventOut) -> Done {
+        let (id, name) = (call.word("callID|id"), call.word("tool|name"));
+        let call = CallPart {
+            id: id.as_deref(),
+            name: name.as_deref(),
+            arguments: Arguments::Value(call.get(arguments).unwrap_or("{}")),
+            executor: Some(Executor::Agent),
+            ..CallPart::default()
+        };
+        self.session.call(call, out)
+    }
+
+    fn result(&mut self, result: &Object, output: Places, out: &mut EventOut) -> Done {
+        let id = result.word("callID|tool_call_id|id").unwrap_or_default();
+        let is_error = result.word("state.status").filter(|status| status == "error");
+        let result = ToolResult {
+            id: &id,
+            output: Output::Json(result.get(output).unwrap_or("null")),
+            is_error: is_error.map(|_| true),
+            ..ToolResult::default()
+        };
+        self.session.result(result, out)
     }
 
     /// The session failed. Its name for that is less than the provider's status.

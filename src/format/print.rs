@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::format::spec::{
-    ANY, Begin, Block, Call, End, Failure, Outcome, Row, Rule, Spec, Start, Warn, Weak, Word,
+    ANY, Begin, Block, Call, End, Failure, Log, Outcome, Row, Rule, Spec, Start, Warn, Weak, Word,
 };
 use crate::format::support::usage::{Field, Op};
 
@@ -18,6 +18,11 @@ impl Row {
 /// that repeat it says nothing, as a user's row can't.
 fn print(spec: &Spec) -> String {
     let mut head = Table::default();
+    if spec.on.iter().any(|rule| rule.hook.is_some()) {
+        head.0.push(
+            "# The program has code of its own for what one of these rules reads.".to_owned(),
+        );
+    }
     head.text("name", spec.name);
     head.list("aliases", spec.aliases);
     head.text("about", spec.about);
@@ -39,6 +44,7 @@ fn print(spec: &Spec) -> String {
     }
     head.flag("hold", spec.hold);
     head.text("executor", spec.executor.map_or("", |executor| executor.name()));
+    head.inner("log", spec.log.as_ref().map(log));
     let mut words = Table::default();
     spec.finish_words.iter().for_each(|(word, reason)| words.text(word, reason.name()));
     head.table("finish_words", words);
@@ -77,9 +83,11 @@ fn rule(rule: &Rule) -> Table {
     table.list("has", rule.has);
     table.list("not", rule.not);
     let mut is = Table::default();
-    rule.is.iter().for_each(|(places, words)| is.text(places, words));
+    let said = |(places, words): &(&str, &str)| format!("{} = {}", name(places), quote(words));
+    is.0.extend(rule.is.iter().map(said));
     table.table("is", is);
     table.list("needs", rule.needs);
+    table.flag("first", rule.first);
     match rule.weak {
         Weak::No => {}
         Weak::Yes => table.flag("weak", true),
@@ -91,10 +99,13 @@ fn rule(rule: &Rule) -> Table {
         Begin::Yes => table.flag("begin", true),
         Begin::Cut => table.text("begin", "cut"),
     }
+    table.flag("prompt", rule.prompt);
     table.flag("release", rule.release);
     table.flag("aside", rule.aside);
     table.flag("whole", rule.whole);
     table.flag("cumulative", rule.cumulative);
+    table.text("origin", rule.origin);
+    table.text("channel", rule.channel);
     table.text("choice", rule.choice);
     table.list("at", rule.at);
     table.flag("open", rule.open);
@@ -138,6 +149,13 @@ fn start(start: &Start) -> Table {
     let mut table = Table::default();
     table.texts(&[("id", start.id), ("model", start.model), ("created", start.created)]);
     table.text("late", start.late.map_or("", |code| code.name()));
+    table
+}
+
+fn log(log: &Log) -> Table {
+    let mut table = Table::default();
+    table.flag("ends", log.ends);
+    table.text("subagent", log.subagent);
     table
 }
 
@@ -269,5 +287,5 @@ fn name(key: &str) -> String {
 }
 
 fn quote(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

@@ -17,15 +17,22 @@
 //! | `a{}`, `a[]`, `a""`, `a?` | only if an object, a list, a string, or true or false stands there |
 //! | `'word'` | this word, or this JSON |
 //! | `kind:`, `event:` | the object's kind, the name of its frame |
+//! | `kind:*` | of a member whose key is its kind, what the `*` of the rule's word stands for |
 //! | `data:` | the frame's data as they are, which are read as text and not as JSON |
 //! | `a=b\|c` | a flag: one of these words stands there |
+//! | `a + 'word' + b` | a text made of places |
 //! | `{a: b, c: d}` | an object made of places |
+
+use std::io;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use crate::event::{Executor, FinishReason, WarningCode};
 use crate::format::repeatable::Repeatable;
+use crate::format::support::calls::Calls;
+use crate::format::support::emit::EventOut;
+use crate::format::support::object::Object;
 use crate::format::support::usage;
 use crate::leak;
 
@@ -62,6 +69,7 @@ pub(crate) struct Spec {
     pub(crate) hold: bool,
     /// Who runs its calls, if not the caller.
     pub(crate) executor: Option<Executor>,
+    pub(crate) log: Option<Log>,
     /// Reasons to stop that mean another thing in this format.
     pub(crate) finish_words: &'static [(Word, FinishReason)],
     /// The first that applies says what a record is. A record to which none applies is an error of
@@ -111,6 +119,21 @@ pub(crate) struct Done {
     pub(crate) missing: Option<WarningCode>,
 }
 
+/// What an agent's log says of its conversation. A prompt and all that follows it, up to the next
+/// one, is a message, however often the model was asked. The end of the input is the end of the
+/// last one; what the model gives as a reason to stop is only noted until then. The agent ran all
+/// calls. A call whose id is known and has no result, and a second result, say a thing again.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Log {
+    /// Messages have an end of their own: one without it is cut.
+    pub(crate) ends: bool,
+    /// A flag: a record is a subagent's. It is passed over, unless the first one is: then the log
+    /// is that subagent's.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) subagent: Places,
+}
+
 /// Objects that stand in others: `each` leads to them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
@@ -143,10 +166,14 @@ pub(crate) struct Rule {
     /// What else must stand there for a first record to prove the format.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) needs: &'static [Places],
+    /// It applies to the first record of the input alone.
+    pub(crate) first: bool,
     /// The rule proves no format: others have such records.
     pub(crate) weak: Weak,
 
     pub(crate) begin: Begin,
+    /// It holds the user's words, which end a log's message, unless it holds results.
+    pub(crate) prompt: bool,
     /// Calls that wait are the caller's to run.
     pub(crate) release: bool,
     /// The record goes on beside the answer, and ends nothing that goes on.
@@ -158,6 +185,14 @@ pub(crate) struct Rule {
     /// A text beside others, and the one of a record with a reason to stop, may be all of it once
     /// more. Groups inside have it too.
     pub(crate) cumulative: bool,
+    /// What its texts repeat, in a log. `all`: the message, if that has any text. `pieces`: a whole
+    /// text says once more what its pieces said, which have this word as well. Any other word: a
+    /// text comes both from these records and from those without the word, in either order.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) origin: Word,
+    /// The channel beside the answer that its text is on.
+    #[serde(deserialize_with = "leak::text")]
+    pub(crate) channel: Word,
     /// The number of the choice that it is of, as are the objects inside. Where a row has choices,
     /// its message has stopped when all of them have.
     #[serde(deserialize_with = "leak::text")]
@@ -227,6 +262,16 @@ pub(crate) struct Rule {
     /// The message has a reason to stop; what it cost may follow.
     pub(crate) stop: bool,
     pub(crate) end: End,
+    /// What no word says. A user's row has none.
+    #[serde(skip)]
+    pub(crate) hook: Option<Hook>,
+}
+
+/// A function for the object at a place. A row has at most one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hook {
+    pub(crate) at: Places,
+    pub(crate) run: fn(&Object<'_>, &mut Calls, &mut EventOut<'_>) -> io::Result<()>,
 }
 
 /// The type that a place's value is read as.
@@ -380,6 +425,7 @@ impl Spec {
         done: None,
         hold: false,
         executor: None,
+        log: None,
         finish_words: &[],
         on: &[],
         groups: &[],
@@ -394,6 +440,10 @@ impl Detect {
 
 impl Start {
     pub(crate) const NEW: Start = Start { id: "", model: "", created: "", late: None };
+}
+
+impl Log {
+    pub(crate) const NEW: Log = Log { ends: false, subagent: "" };
 }
 
 impl Group {
@@ -412,12 +462,16 @@ impl Rule {
         not: &[],
         is: &[],
         needs: &[],
+        first: false,
         weak: Weak::No,
         begin: Begin::Late,
+        prompt: false,
         release: false,
         aside: false,
         whole: false,
         cumulative: false,
+        origin: "",
+        channel: "",
         choice: "",
         at: &[],
         open: false,
@@ -448,6 +502,7 @@ impl Rule {
         error: None,
         stop: false,
         end: End::No,
+        hook: None,
     };
 
     /// True if it names kinds.
@@ -480,9 +535,9 @@ pub(crate) fn fits(word: &str, kind: &str) -> bool {
     }
 }
 
-/// True if a word is one of some, with `|` between them.
+/// True if a word is one of some, with `|` between them, each of which may begin or end with `*`.
 pub(crate) fn is_one_of(words: &str, found: &str) -> bool {
-    words.split('|').any(|word| word == found)
+    words.split('|').any(|word| fits(word, found))
 }
 
 /// Returns a path without its type test, and the first bytes of a value of that type; none, if it
@@ -539,10 +594,18 @@ impl Rule {
         let texts = [self.thought, self.text, self.refusal, self.signature, self.redacted];
         texts.iter().any(|places| !places.is_empty())
             || self.call.is_some()
+            || self.hook.is_some()
             || self.result.is_some()
             || !self.each.is_empty()
             || self.error.is_some()
             || self.begin != Begin::Late
+    }
+
+    /// True if it begins a log's message: it holds what the model wrote by itself, and not only in
+    /// objects inside.
+    pub(crate) fn begins_log(&self) -> bool {
+        let inside = Rule { each: &[], ..*self };
+        !self.prompt && (inside.is_content() || self.block.is_some() || self.end != End::No)
     }
 
     /// True if it says nothing of a record but that it is known: text does not go on over it.
@@ -584,6 +647,9 @@ impl Rule {
         if let Some(error) = &self.error {
             all(&[error.at, error.message, error.code], Json);
         }
+        if let Some(hook) = &self.hook {
+            all(&[hook.at], Json);
+        }
         all(self.blocks, Json);
         all(self.usage, Json);
         all(&[self.native, self.hidden, self.provider_event], Json);
@@ -607,7 +673,7 @@ macro_rules! default {
     )*};
 }
 
-default!(Start, Detect, Rule, Call, Outcome, Block);
+default!(Start, Detect, Log, Rule, Call, Outcome, Block);
 
 /// True, false, or a word.
 #[derive(Deserialize)]

@@ -314,7 +314,7 @@ impl<'t> Reader<'t> {
             reader = value?;
         }
         match reader.peek().ok()? {
-            b'n' => None,
+            b'n' | b'{' | b'[' => None,
             b'"' => Str::from_json(&mut reader).ok().map(Str::into_text),
             _ => {
                 let start = reader.at;

@@ -30,15 +30,27 @@ impl Emitter {
             given if call.until => self.turn.go_on(given, out)?,
             given => given,
         };
+        if self.spec.log.is_some() {
+            self.turn.round.act();
+            if let Some(id) = id.as_deref().filter(|_| scope.is_whole)
+                && self.turn.has_call(id, scope)
+            {
+                return Ok(());
+            }
+        }
+        let executor = self.spec.log.map_or(self.spec.executor, |_| Some(Executor::Agent));
         let (name, signature) = (fields.text(call.name), fields.word(call.signature));
         let [item, namespace, kind] =
             [call.item, call.namespace, call.of_type].map(|places| fields.word(places));
         let is_provided = fields.flag(call.provider);
         let name = name.as_deref().and_then(Str::non_empty);
+        if self.spec.log.is_some() {
+            self.turn.round.tool = name.map(str::to_owned);
+        }
         let part = CallPart {
             id: id.as_deref(),
             name,
-            executor: is_provided.then_some(Executor::Provider).or(self.spec.executor),
+            executor: is_provided.then_some(Executor::Provider).or(executor),
             is_undecided: self.spec.hold && name.is_some() && !is_provided,
             signature: signature.as_deref(),
             item_id: item.as_deref(),
@@ -49,6 +61,11 @@ impl Emitter {
         };
         self.turn.native_calls += u64::from(scope.native.is_some());
         let json = fields.json(call.arguments);
+        if let (true, Some(open), Some(json)) = (call.until, &mut self.turn.chunked, &json) {
+            let text: Option<Str<'_>> = json::read(json).ok();
+            let text = text.as_ref().map_or(json.as_ref(), Str::as_str);
+            open.arguments.push_all(text.as_bytes());
+        }
         if let Some((index, opens)) = scope.block {
             return self.block_of_call(index, opens, part, json.as_deref(), out);
         }
@@ -175,6 +192,13 @@ impl Emitter {
             return Ok(());
         }
         let id = fields.word(result.id).unwrap_or_default();
+        if self.spec.log.is_some() {
+            self.turn.round.act();
+            self.turn.round.results += 1;
+            if self.turn.calls(scope.choice).is_answered(&id) {
+                return Ok(());
+            }
+        }
         let is_ok = (!result.is_ok.is_empty() && fields.flag(result.is_ok)).then_some(false);
         let is_error = if fields.flag(result.is_error) { Some(true) } else { is_ok };
         let json = fields.json(result.output);
@@ -186,7 +210,8 @@ impl Emitter {
             Some(text) => Output::Text(text.as_str()),
             None => Output::Json(json.as_deref().unwrap_or("null")),
         };
-        let name = fields.word(result.name);
+        let latest = self.turn.round.tool.clone().filter(|_| result.name == "call:");
+        let name = fields.word(result.name).or(latest.map(Cow::Owned));
         let name = name.as_deref();
         let result = ToolResult { id: &id, name, output, is_error, ..ToolResult::default() };
         self.turn.calls(scope.choice).result(result, out)

@@ -114,7 +114,7 @@ impl<'r, 't> Fields<'r, 't> {
     pub(super) fn has(&self, places: Places) -> bool {
         self.first(places, Wanted::Something, &|fields, way| match way {
             Way::Slot(slot) => fields.slot(*slot).map(drop),
-            Way::Kind | Way::Event => fields.word_of(way).map(drop),
+            Way::Kind | Way::Star(_) | Way::Event => fields.word_of(way).map(drop),
             _ => Some(()),
         })
         .is_some()
@@ -125,6 +125,7 @@ impl<'r, 't> Fields<'r, 't> {
         let word = match way {
             Way::Literal(word) => return Some(word),
             Way::Kind => self.kind(),
+            Way::Star(pattern) => open_part(pattern, self.kind()),
             Way::Event => self.event,
             _ => "",
         };
@@ -139,6 +140,11 @@ impl<'r, 't> Fields<'r, 't> {
                 _ => None,
             },
             Way::Data => Some(Cow::Owned(Str::from(fields.here()))),
+            Way::Joined(parts) => {
+                let texts = parts.iter().filter_map(|places| fields.text(places));
+                let text: String = texts.map(|text| text.as_str().to_owned()).collect();
+                Some(Cow::Owned(Str::from(text)))
+            }
             way => fields.word_of(way).map(|word| Cow::Owned(Str::from(word))),
         })
     }
@@ -280,6 +286,13 @@ impl<'r, 't> Fields<'r, 't> {
     pub(super) fn is_record(&self) -> bool {
         self.begin == 0
     }
+}
+
+/// Returns the part of a kind that the `*` of its pattern stands for.
+fn open_part<'k>(pattern: &str, kind: &'k str) -> &'k str {
+    let (begin, end) = pattern.split_once('*').unwrap_or_default();
+    let rest = kind.strip_prefix(begin).unwrap_or(kind);
+    rest.strip_suffix(end).unwrap_or(rest)
 }
 
 fn case(values: &Values, begin: usize) -> Option<usize> {

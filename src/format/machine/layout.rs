@@ -35,6 +35,8 @@ pub(super) struct Table {
     is_record: bool,
     /// True if the objects are calls, blocks, or pieces of them, as a turn has them.
     pub(super) is_native: bool,
+    /// True if the objects are messages of a log, which name their model.
+    pub(super) is_messages: bool,
 }
 
 /// The rules for one kind of object.
@@ -76,6 +78,9 @@ enum KindPlace {
     Path(Vec<FieldKey>),
 }
 
+/// What stands between the places that make a text.
+const JOINT: &str = " + ";
+
 /// Where a text begins, and its length.
 type Address = (usize, usize);
 
@@ -89,8 +94,12 @@ pub(super) enum Way {
     Data,
     Literal(Word),
     Kind,
+    /// To what a pattern of the kind's leaves open.
+    Star(Word),
     Event,
     Position,
+    /// To a text that is made of places.
+    Joined(Vec<Places>),
     /// To an object that is made of places.
     Made(Vec<(Word, Places)>),
 }
@@ -141,7 +150,8 @@ impl Program {
         let is_keyed = |kind: &[Places]| kind.iter().any(|places| places.ends_with("key:"));
         let table = |group: &'static Group| {
             let table = Table::new(group.kind, group.on, is_keyed(group.kind), group.encoded);
-            Table { is_native: group.native, ..table }
+            let is_messages = group.on.iter().any(|rule| rule.prompt);
+            Table { is_native: group.native, is_messages, ..table }
         };
         Program {
             spec,
@@ -395,6 +405,7 @@ impl Table {
             cases: Vec::new(),
             is_record,
             is_native: false,
+            is_messages: false,
         };
         if is_keyed {
             let (plain, named): (Vec<&Rule>, Vec<&Rule>) =
@@ -466,6 +477,9 @@ impl Layout {
         if table.is_record {
             layout.add_record(spec);
         }
+        if table.is_messages {
+            layout.add(spec.session.model, Wanted::Text, 0, None);
+        }
         for rule in &case.rules {
             layout.add_rule(rule, 0, None, spec);
         }
@@ -485,6 +499,9 @@ impl Layout {
             self.add(start.id, Wanted::Text, 0, None);
             self.add(start.model, Wanted::Text, 0, None);
             self.add(start.created, Wanted::Json, 0, None);
+        }
+        if let Some(log) = &spec.log {
+            self.add(log.subagent, Wanted::Json, 0, None);
         }
         let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
         for rule in rules {
@@ -530,6 +547,11 @@ impl Layout {
                 members.iter().for_each(|(_, place)| self.add(place, Wanted::Json, base, key));
                 vec![Way::Made(members)]
             }
+            None if all.contains(JOINT) => {
+                let parts: Vec<Places> = all.split(JOINT).collect();
+                parts.iter().for_each(|places| self.add(places, Wanted::Text, base, key));
+                vec![Way::Joined(parts)]
+            }
             None => all.split('|').map(|path| self.way(path, wanted, key)).collect(),
         };
         self.places.push(Place { address: address(places), base, wanted, ways, words });
@@ -545,6 +567,7 @@ impl Layout {
         }
         match path {
             "kind:" => return Way::Kind,
+            "kind:*" => return Way::Star(key.unwrap_or("*")),
             "event:" => return Way::Event,
             "#" => return Way::Position,
             "data:" => {
@@ -554,7 +577,8 @@ impl Layout {
             _ => {}
         }
         let (path, begins) = split_test(path);
-        let is_any = begins.is_empty() && wanted != Wanted::Text;
+        let is_any =
+            begins.is_empty() && wanted != Wanted::Text && !matches!(wanted, Wanted::Group(_));
         if path == "." && key.is_none() && is_any {
             return Way::Here;
         }

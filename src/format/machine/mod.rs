@@ -19,6 +19,7 @@ mod calls;
 pub(super) mod evidence;
 mod fields;
 mod layout;
+mod log;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -52,6 +53,7 @@ struct Emitter {
     spec: &'static Spec,
     message: Lifecycle,
     turn: Turn,
+    log: log::Log,
     /// The id and the model of the session.
     session: [Option<String>; 2],
     framing: Option<&'static Framing>,
@@ -73,12 +75,16 @@ impl Decoder for Machine {
             emitter.message.state = State::Failed;
             return error::report_failure(&frame, out);
         }
-        emitter.records(program, program.records(frame.event_type), &frame, out)
+        let table = program.records(frame.event_type);
+        emitter.records(program, table, &frame, Scope::default(), out)
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
         let Machine { emitter, .. } = self;
         emitter.turn.cut(out)?;
+        if let Some(log) = &emitter.spec.log {
+            return emitter.finish_log(log.ends, out);
+        }
         let is_body = emitter.framing.is_some_and(|framing| framing.holds == Holds::Body);
         if is_body && emitter.lacks_reason() && emitter.message.state == State::Open {
             return emitter.end_unfinished(out);
@@ -132,6 +138,7 @@ impl Machine {
             spec,
             message: Lifecycle::new(format, spec.usage),
             turn: Turn::new(spec),
+            log: log::Log::default(),
             session: [None, None],
             framing: None,
             repeats: false,
@@ -147,13 +154,14 @@ impl Emitter {
         program: &Program,
         table: &Table,
         frame: &Frame,
+        scope: Scope,
         out: &mut EventOut,
     ) -> Done {
         if program.is_text(table, frame.event_type) {
             let (text, mut values) = (frame.text(), Values::default());
             program.take(table, &text, frame.event_type, &mut values);
             let fields = Fields::of_record(program, table, &values, frame.event_type);
-            return fields.map_or(Ok(()), |fields| self.record(frame, false, fields, out));
+            return fields.map_or(Ok(()), |fields| self.record(frame, scope, false, fields, out));
         }
         let takes_any = program.takes_any(table, frame.event_type);
         each_record(frame, takes_any, out, &mut |source, text, is_lost, out| {
@@ -162,17 +170,26 @@ impl Emitter {
             let fields = Fields::of_record(program, table, &values, frame.event_type);
             let frame = frame.with(text.as_bytes());
             let emit: &mut dyn FnMut(&mut EventOut<'_>) -> Done = &mut |out| {
-                fields.map_or(Ok(()), |fields| self.record(&frame, is_lost, fields, out))
+                fields.map_or(Ok(()), |fields| self.record(&frame, scope, is_lost, fields, out))
             };
             Ok(if is_lost { out.distrusted(emit) } else { emit(out) })
         })
     }
 
     /// Emits what a record holds. If the flag is true, it lacks a value that could not be read.
-    fn record(&mut self, frame: &Frame, is_lost: bool, fields: Fields, out: &mut EventOut) -> Done {
+    fn record(
+        &mut self,
+        frame: &Frame,
+        scope: Scope,
+        is_lost: bool,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
         self.remember(fields);
         self.repeats = true;
-        if self.rules(frame, Scope::default(), fields, out)? {
+        let is_known = self.rules(frame, scope, fields, out)?;
+        self.log.has_begun = true;
+        if is_known {
             return Ok(());
         }
         self.repeats = false;
@@ -189,7 +206,8 @@ impl Emitter {
     fn remember(&mut self, fields: Fields) {
         let Start { id, model, .. } = self.spec.session;
         for (known, place) in self.session.iter_mut().zip([id, model]) {
-            if let Some(word) = fields.word(place) {
+            let is_new = self.spec.log.is_none() || known.is_none() || place == model;
+            if let Some(word) = fields.word(place).filter(|_| is_new) {
                 *known = Some(word.into_owned());
             }
         }
@@ -220,7 +238,11 @@ impl Emitter {
         }
         let (kind, is_other) = (fields.kind(), fields.case() == 0 && case.members.is_empty());
         let is_of = |rule: &&&Rule| !is_other || rule.is_of(kind);
-        let rule = case.rules.iter().filter(is_of).find(|rule| applies(rule, fields));
+        let rule = case
+            .rules
+            .iter()
+            .filter(is_of)
+            .find(|rule| (!rule.first || !self.log.has_begun) && applies(rule, fields));
         rule.map_or(Ok(false), |rule| self.rule(rule, frame, scope, fields, out).map(|()| true))
     }
 
@@ -232,8 +254,8 @@ impl Emitter {
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        let begins = fields.is_record() || rule.begin != Begin::Late;
-        if begins && !self.begin(rule, fields, out)? {
+        let begins = fields.is_record() || rule.begin != Begin::Late || self.spec.log.is_some();
+        if self.is_subagents(rule, fields, out)? || begins && !self.begin(rule, fields, out)? {
             return Ok(());
         }
         if !rule.aside && !rule.call.is_some_and(|call| call.until) {
@@ -253,19 +275,27 @@ impl Emitter {
         }
         self.place(rule, &mut scope, fields, out)?;
         // These change more than what is emitted.
-        let is_kept = scope.part.is_some() || scope.is_cumulative || rule.part;
+        let is_kept =
+            scope.part.is_some() || scope.is_cumulative || rule.part || self.spec.log.is_some();
         self.repeats &= !is_kept && rule.result.is_none();
         let reason = fields.word(rule.finish).filter(|raw| !finish::is_none(raw));
         scope.is_last |= reason.is_some();
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
+        let results = self.turn.round.results;
         let is_unfinished = rule.is_body() && reason.is_none() && failure.is_none();
         if is_unfinished {
             out.unclosed(|out| self.content(rule, frame, scope, fields, out))?;
         } else {
             self.content(rule, frame, scope, fields, out)?;
         }
-        self.usage(rule, fields);
-        if let Some(raw) = &reason {
+        self.usage(rule, scope, fields);
+        if rule.prompt && self.turn.round.results == results {
+            return self.prompt(out);
+        }
+        if self.spec.log.is_some() {
+            let noted = self.turn.round.reason.take();
+            self.turn.round.reason = reason.as_deref().map(str::to_owned).or(noted);
+        } else if let Some(raw) = &reason {
             let stop_sequence = fields.word(rule.stop_sequence);
             self.finish_reason(scope.choice, raw, stop_sequence.as_deref(), out)?;
         }
@@ -283,6 +313,9 @@ impl Emitter {
         match rule.end {
             _ if is_unfinished => self.end_unfinished(out),
             End::Yes if rule.whole && self.lacks_reason() => self.end_unfinished(out),
+            End::Yes if self.spec.log.is_some() && self.message.state != State::Failed => {
+                self.stop_log(out)
+            }
             End::Yes => self.end(out),
             End::If(places) if places == rule.finish && reason.is_none() => Ok(()),
             End::If(places) if fields.flag(places) => self.end(out),
@@ -295,6 +328,9 @@ impl Emitter {
     fn begin(&mut self, rule: &Rule, fields: Fields, out: &mut EventOut) -> std::io::Result<bool> {
         match (rule.begin, self.message.state) {
             (Begin::No, _) => return Ok(true),
+            (Begin::Late, _) if self.spec.log.is_some() => {
+                return if rule.begins_log() { self.start(out).map(|()| true) } else { Ok(true) };
+            }
             (Begin::Late, State::Closed)
                 if !rule.is_content() && self.message.passes_over(out)? =>
             {
@@ -324,6 +360,12 @@ impl Emitter {
             out.warn(code, "a message has no beginning of its own")?;
         }
         Ok(true)
+    }
+
+    /// Begins a log's message, unless one is open.
+    fn start(&mut self, out: &mut EventOut) -> Done {
+        let [id, model] = self.session.each_ref().map(Option::as_deref);
+        self.message.begin(id, model, out)
     }
 
     /// True if a record has the id of the open message.
@@ -369,8 +411,8 @@ impl Emitter {
             all => {
                 let names: SmallVec<[_; 2]> =
                     all.iter().map(|places| fields.index(places)).collect();
-                scope.part =
-                    Some(self.turn.part(hash(&(scope.choice, &names)), scope.is_whole, out)?);
+                let key = (scope.choice, scope.part, &names);
+                scope.part = Some(self.turn.part(hash(&key), scope.is_whole, out)?);
                 Ok(())
             }
         }
@@ -401,12 +443,23 @@ impl Emitter {
         }
         let slot = Slot::Reasoning(Some(self.turn.thoughts).filter(|number| *number > 0));
         let text = if fields.flag(rule.hidden) { "" } else { rule.text };
+        let mut redacted = fields.word(rule.redacted);
         // A thought that was whole at once stands beside all that comes after it.
         let has_more = scope.is_cumulative && holds_more(rule, fields);
-        for (slot, places) in
-            [(slot, rule.thought), (Slot::ANSWER, text), (Slot::Refusal, rule.refusal)]
+        let answer = Slot::Text(Some(rule.channel).filter(|channel| !channel.is_empty()));
+        for (slot, places) in [(slot, rule.thought), (answer, text), (Slot::Refusal, rule.refusal)]
         {
+            if !slot.is_thought()
+                && let Some(data) = redacted.take()
+            {
+                out.redacted(scope.choice, &data)?;
+            }
             let Some(text) = fields.text(places) else { continue };
+            if self.spec.log.is_some()
+                && self.turn.round.says_again(rule, (slot, &text), scope, out)?
+            {
+                continue;
+            }
             if !scope.is_cumulative {
                 self.turn.text(slot, &text, scope, out)?;
                 continue;
@@ -418,19 +471,22 @@ impl Emitter {
                 self.turn.warn_of_repeats(out)?;
             }
         }
-        if let Some(signature) = fields.word(rule.signature) {
-            out.signature(scope.choice, &signature)?;
-        }
-        if let Some(data) = fields.word(rule.redacted) {
-            out.redacted(scope.choice, &data)?;
-        }
         if let Some(call) = &rule.call {
             self.call(call, scope, fields, out)?;
+        }
+        if let Some(hook) = &rule.hook
+            && let Some(json) = fields.json(hook.at)
+        {
+            self.turn.round.act();
+            (hook.run)(&Object::new(&json), self.turn.calls(scope.choice), out)?;
         }
         if let Some(result) = &rule.result {
             self.result(result, scope, fields, out)?;
         }
         self.inside(rule, frame, scope, fields, out)?;
+        if let Some(signature) = fields.word(rule.signature) {
+            out.signature(scope.choice, &signature)?;
+        }
         self.blocks(rule, scope, fields, out)?;
         if !rule.call_end.is_empty() {
             self.call_end(scope.choice, fields.index(rule.call_end), out)?;
@@ -465,7 +521,7 @@ impl Emitter {
             let Some((places, _)) = split_each(leads) else { continue };
             if let Some((table, text)) = fields.encoded(places) {
                 let frame = Frame { event_type: "", ..frame.with(text.as_str().as_bytes()) };
-                self.records(fields.program(), table, &frame, out)?;
+                self.records(fields.program(), table, &frame, scope, out)?;
                 is_empty = false;
             }
             for object in fields.each(places) {
@@ -473,6 +529,11 @@ impl Emitter {
                 let native = Piece::new(object.here(), scope.is_whole);
                 let is_native = out.is_native && object.table.is_native;
                 let scope = Scope { native: is_native.then_some(native), ..scope };
+                if object.table.is_messages
+                    && let Some(model) = object.word(self.spec.session.model)
+                {
+                    self.session[1] = Some(model.into_owned());
+                }
                 let calls = self.turn.native_calls;
                 if !self.rules(frame, scope, object, out)? {
                     self.unknown(frame, scope, object, out)?;
@@ -552,10 +613,14 @@ impl Emitter {
     }
 
     /// Notes what the message costs.
-    fn usage(&mut self, rule: &Rule, fields: Fields) {
+    fn usage(&mut self, rule: &Rule, scope: Scope, fields: Fields) {
+        let has_parts = self.spec.log.is_some() && !rule.total;
         let (spec, meter) = (self.spec, &mut self.message.meter);
         for places in rule.usage {
             let Some(counts) = fields.json(places) else { continue };
+            if has_parts && self.turn.round.counts_anew(scope.part) {
+                meter.part();
+            }
             if rule.total && counts.starts_with('{') {
                 meter.reset();
             }
@@ -621,6 +686,7 @@ impl Emitter {
         self.turn.cut(out)?;
         self.end_calls(out)?;
         self.turn = Turn::new(self.spec);
+        self.log.has_prompt = false;
         self.message.end(out)
     }
 }

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use crate::event::{ByChoice, Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::fields::Fields;
+use crate::format::machine::log::Round;
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
 use crate::format::support::emit::Slot;
@@ -15,6 +16,7 @@ use crate::format::support::emitted::Emitted;
 use crate::format::support::growth::{Growth, hash};
 use crate::format::support::many::each;
 use crate::format::support::prelude::*;
+use crate::json::Scanner;
 
 /// The most parts of one message.
 const MAX_PARTS: usize = 1024;
@@ -70,12 +72,20 @@ pub(super) struct Turn {
     /// The number of fragments of calls in the provider's own JSON.
     pub(super) native_calls: u64,
     /// The call that goes on until something else comes.
-    pub(super) chunked: Option<String>,
+    pub(super) chunked: Option<Chunked>,
     /// Ids of calls whose arguments are free text.
     pub(super) free: BTreeSet<String>,
+    /// What is known of it as a log's.
+    pub(super) round: Round,
     /// Messages of others, and the latest one of anybody's.
     foreign: BTreeSet<String>,
     latest: String,
+}
+
+/// A call that goes on until something else comes, and how far its arguments have come.
+pub(super) struct Chunked {
+    id: String,
+    pub(super) arguments: Scanner,
 }
 
 /// One part of a message, as far as it has been emitted.
@@ -98,7 +108,11 @@ pub(super) struct Collected {
 
 impl Turn {
     pub(super) fn new(spec: &Spec) -> Turn {
-        Turn { has_blocks: spec.on.iter().any(|rule| rule.open), ..Turn::default() }
+        Turn {
+            has_blocks: spec.on.iter().any(|rule| rule.open),
+            round: Round::new(spec),
+            ..Turn::default()
+        }
     }
 
     /// Returns the calls of a choice.
@@ -224,16 +238,19 @@ impl Turn {
         given: Option<Cow<'t, str>>,
         out: &mut EventOut,
     ) -> io::Result<Option<Cow<'t, str>>> {
-        if given.is_some() && given.as_deref() != self.chunked.as_deref() {
+        let open = self.chunked.as_ref().map(|call| call.id.as_str());
+        if given.is_some() && given.as_deref() != open {
             self.end_chunked(out)?;
-            self.chunked = given.as_deref().map(str::to_owned);
+            let id = given.as_deref().map(str::to_owned);
+            let begin = |id| Chunked { id, arguments: Scanner::new(json::MAX_DEPTH) };
+            self.chunked = id.map(begin);
         }
-        Ok(given.or_else(|| self.chunked.clone().map(Cow::Owned)))
+        Ok(given.or_else(|| self.chunked.as_ref().map(|call| Cow::Owned(call.id.clone()))))
     }
 
     /// The call that goes on until something else comes has ended.
     pub(super) fn end_chunked(&mut self, out: &mut EventOut) -> Done {
-        self.chunked.take().map_or(Ok(()), |id| self.calls(0).hold_id(&id, out))
+        self.chunked.take().map_or(Ok(()), |call| self.calls(0).hold_id(&call.id, out))
     }
 
     /// The block at an index has ended.

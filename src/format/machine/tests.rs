@@ -293,6 +293,9 @@ fn messages(bytes: &[u8]) -> Option<Vec<Record>> {
 }
 
 fn records(text: &str) -> Vec<Record> {
+    if let Some(elements) = json::elements(text.trim()) {
+        return elements.into_iter().map(|json| (String::new(), json.to_owned())).collect();
+    }
     if json::is_json(text) {
         return vec![(String::new(), text.to_owned())];
     }
@@ -337,6 +340,15 @@ const PASSED_ON: &[&str] = &[
     "meta",
     "metrics",
     "result",
+    "usageMetadata",
+    "tokens",
+    "token_usage",
+    "token_state",
+    "last_token_usage",
+    "rawInput",
+    "rawOutput",
+    "action",
+    "item",
 ];
 
 /// Turns the order of the members around, and puts one that is unknown before each.
@@ -395,7 +407,8 @@ fn neither_order_nor_unknown_members_change_what_a_record_says() {
 
 #[test]
 fn a_row_that_is_printed_reads_as_it_did() {
-    for (format, spec) in rows() {
+    let has_hook = |spec: &Spec| spec.on.iter().any(|rule| rule.hook.is_some());
+    for (format, spec) in rows().filter(|(_, spec)| !has_hook(spec)) {
         let toml = format.row.unwrap().to_toml();
         let own = toml.replacen(spec.name, "printed", 1);
         let own: String = own

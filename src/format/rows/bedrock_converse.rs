@@ -28,6 +28,8 @@ static SPEC: Spec = Spec {
         "stopReason",
     ],
     kind: &["event:|key:"],
+    // Logs of agents have metadata as well.
+    detect: Detect { has: &[], not: &["session_id|sessionId"] },
     start: Start { late: Some(WarningCode::MissingMessageStart), ..Start::NEW },
     on: &[
         Rule { kind: "messageStart", begin: Begin::Cut, ..Rule::NEW },

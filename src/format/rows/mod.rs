@@ -1,24 +1,38 @@
 //! Formats as rows in the language of [`spec`](crate::format::spec): one file a provider.
 
 pub(super) mod ag_ui;
+mod agents;
 pub(super) mod ai21_j2;
 pub(super) mod ai_sdk_data;
 pub(super) mod ai_sdk_ui;
 pub(super) mod anthropic_completions;
+pub(super) mod antigravity;
 pub(super) mod bedrock_converse;
 pub(super) mod bedrock_llama;
 pub(super) mod bedrock_mistral;
 pub(super) mod bedrock_rag;
 pub(super) mod bedrock_titan;
+pub(super) mod cline;
+pub(super) mod codex_rollout;
 pub(super) mod cohere;
 pub(super) mod cohere_v1;
+pub(super) mod copilot_cli;
+pub(super) mod cursor;
 pub(super) mod dashscope;
+pub(super) mod droid;
+pub(super) mod gemini_cli_session;
+pub(super) mod goose;
+pub(super) mod grok;
+pub(super) mod hermes;
+pub(super) mod kimi;
 pub(super) mod llama_completion;
+pub(super) mod llm_logs;
 pub(super) mod mistral_conversations;
 pub(super) mod ollama;
 pub(super) mod openai_assistants;
 pub(super) mod openai_completions;
 mod prelude;
+pub(super) mod qwen_code;
 pub(super) mod replicate;
 pub(super) mod tgi;
 pub(super) mod watsonx;

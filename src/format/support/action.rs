@@ -3,7 +3,9 @@
 //! Source: `TurnItem` in `codex-rs/protocol/src/items.rs` (session files), and the items of
 //! `@openai/codex-sdk`, which write the same types in another case.
 
-use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
+use crate::event::{Arguments, CallPart, Executor, Kind, Output, ProviderEvent, ToolResult};
+use crate::format::support::calls::Calls;
+use crate::format::support::emit::{Done, EventOut, output};
 use crate::format::support::object::Object;
 use crate::json;
 
@@ -63,6 +65,21 @@ impl<'a> Action<'a> {
             ..ToolResult::default()
         })
     }
+}
+
+/// Emits an action: its call, and its result. If the model's own call of that has come, its result
+/// comes by itself, and the action says whether that is an error.
+pub(crate) fn take(item: &Object, calls: &mut Calls, out: &mut EventOut) -> Done {
+    let action = Action::of(item);
+    if let Some(id) = action.id.as_deref().filter(|id| calls.has(id)) {
+        if action.is_failed {
+            calls.fail(id);
+        }
+        let event = ProviderEvent { event: Some("item_completed"), data: output(item.json) };
+        return out.emit(0, Kind::ProviderEvent(event));
+    }
+    calls.whole(action.call(), out)?;
+    action.result().map_or(Ok(()), |result| calls.result(result, out))
 }
 
 /// Returns an item's own members, as an object.

@@ -30,6 +30,8 @@ pub(crate) struct Calls {
     held: BTreeSet<u64>,
     /// The ids of results that came before their calls.
     early: BTreeSet<String>,
+    /// The ids of calls that are known to have failed, and whose results have not come.
+    failed: BTreeSet<String>,
     /// The number of calls so far, which is the key of the next one.
     count: u64,
 }
@@ -130,9 +132,19 @@ impl Calls {
         self.by_id.get(id).is_some_and(|call| call.is_answered)
     }
 
+    /// The call of this id has failed: the result that is still to come is an error.
+    pub(crate) fn fail(&mut self, id: &str) {
+        if self.by_id.get(id).is_some_and(|call| !call.is_answered) {
+            self.failed.insert(id.to_owned());
+        }
+    }
+
     /// A result. The call that it answers has ended; if there is none, that's
     /// said.
-    pub(crate) fn result(&mut self, result: ToolResult, out: &mut EventOut) -> Done {
+    pub(crate) fn result(&mut self, mut result: ToolResult, out: &mut EventOut) -> Done {
+        if self.failed.remove(result.id) {
+            result.is_error = Some(true);
+        }
         match self.by_id.get_mut(result.id) {
             // It names none: the assembler finds its call.
             None if result.id.trim_ascii().is_empty() => {}

@@ -13,7 +13,6 @@ pub(crate) mod finish;
 pub(crate) mod function;
 pub(crate) mod growth;
 pub(crate) mod lifecycle;
-pub(crate) mod log;
 pub(crate) mod many;
 pub(crate) mod misnamed;
 pub(crate) mod object;

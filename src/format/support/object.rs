@@ -50,16 +50,6 @@ impl<'a> Object<'a> {
         let words = places.split('|').filter_map(|path| string(self.at(path)?));
         words.map(|word| word.as_str().to_owned()).find(|word| !word.trim_ascii().is_empty())
     }
-
-    /// The first of the values, if it is a word or a number.
-    pub(crate) fn name(&self, places: &str) -> Option<String> {
-        let json = self.get(places)?;
-        match string(json) {
-            Some(word) => Some(word.as_str().to_owned()).filter(|word| !word.is_empty()),
-            None => Some(json.to_owned()).filter(|json| json.bytes().all(|b| b.is_ascii_digit())),
-        }
-    }
-
     /// The first of the values that is true or false.
     pub(crate) fn flag(&self, places: &str) -> Option<bool> {
         places.split('|').find_map(|path| match self.at(path)? {

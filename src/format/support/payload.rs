@@ -11,7 +11,7 @@ use crate::format::support::repair::repair;
 use crate::format::support::writing::seconds;
 use crate::frame::Frame;
 use crate::json;
-use crate::json::{Fault, FromJson, Source, Str};
+use crate::json::{Fault, FromJson, Reader, Source, Str};
 
 /// The most fields of one record that are repaired.
 const MAX_REPAIRS: usize = 16;
@@ -138,6 +138,19 @@ impl OptionalStr for Option<Str<'_>> {
 pub trait Payload<'de> {
     /// The struct, with text borrowed for `'de`.
     type Type: FromJson<'de>;
+}
+
+/// A record, as its text.
+pub(crate) struct Raw<'a>(pub(crate) &'a RawValue);
+
+impl<'t> FromJson<'t> for Raw<'t> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+        <&RawValue>::from_json(reader).map(Raw)
+    }
+}
+
+impl<'de> Payload<'de> for Raw<'static> {
+    type Type = Raw<'de>;
 }
 
 /// Declares structs that objects of JSON are read into. A field has a name, a type, and after `=`

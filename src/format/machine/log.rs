@@ -1,0 +1,209 @@
+//! What is known of an agent's log: whose it is, and what comes again in it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io;
+
+use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
+use crate::format::machine::Emitter;
+use crate::format::machine::fields::Fields;
+use crate::format::machine::state::{Chunked, Scope, Turn};
+use crate::format::spec::{Rule, Spec};
+use crate::format::support::emit::{Slot, output};
+use crate::format::support::growth::{Joined, hash};
+use crate::format::support::prelude::*;
+use crate::json::Status;
+
+/// The most texts of one message that are remembered.
+const MAX_TEXTS: usize = 1 << 16;
+
+/// What is known of a log, beside the message that is open.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    /// True if a prompt has come that has no answer yet.
+    pub(super) has_prompt: bool,
+    /// True if a record has come.
+    pub(super) has_begun: bool,
+    side: Side,
+}
+
+/// The one whose conversation the log is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Side {
+    /// That isn't known yet.
+    #[default]
+    Unknown,
+    /// The agent's, and none of a subagent's has come.
+    Agent,
+    /// The agent's, and some of a subagent's has come.
+    Both,
+    /// A subagent's.
+    Subagent,
+}
+
+/// What is known of a log's message.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    /// The last reason why the model stopped.
+    pub(super) reason: Option<String>,
+    /// The part whose counts came last.
+    counted: Option<u64>,
+    has_text: bool,
+    /// True if records of several origins repeat each other.
+    has_origins: bool,
+    /// For each text, how often it came from the records without an origin less how often it came
+    /// from others, of which each may repeat the other.
+    echoes: HashMap<u64, i64>,
+    /// The pieces of text since the last call, and those of thoughts.
+    pieces: [Joined; 2],
+    /// The part that each call came in last.
+    called: HashMap<String, Option<u64>>,
+    /// The name of the tool that was called last.
+    pub(super) tool: Option<String>,
+    /// The number of results.
+    pub(super) results: usize,
+}
+
+impl Round {
+    pub(super) fn new(spec: &Spec) -> Round {
+        let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
+        let has_origins = rules.clone().any(|rule| !matches!(rule.origin, "" | "all" | "pieces"));
+        Round { has_origins, ..Round::default() }
+    }
+
+    /// True if a text says what has come before.
+    pub(super) fn says_again(
+        &mut self,
+        rule: &Rule,
+        (slot, text): (Slot, &Str),
+        scope: Scope,
+        out: &mut EventOut,
+    ) -> io::Result<bool> {
+        let pieces = &mut self.pieces[usize::from(slot.is_thought())];
+        let is_again = match rule.origin {
+            "all" => self.has_text && !slot.is_thought(),
+            "pieces" if !scope.is_whole => {
+                pieces.add(text.as_str());
+                false
+            }
+            _ if !scope.is_whole => false,
+            origin => {
+                let are_pieces = pieces.is(text.as_str());
+                if are_pieces {
+                    *pieces = Joined::default();
+                }
+                let is_origin = self.has_origins && origin != "pieces";
+                (is_origin && self.is_echo(origin, slot, text)) || are_pieces
+            }
+        };
+        out.check_limit(self.echoes.len(), MAX_TEXTS, "texts in one message")?;
+        self.has_text |= !is_again && !text.is_empty() && !slot.is_thought();
+        Ok(is_again)
+    }
+
+    /// True if a text has come from another origin.
+    fn is_echo(&mut self, origin: &str, slot: Slot, text: &Str) -> bool {
+        let balance = self.echoes.entry(hash(&(slot.is_thought(), text.as_str()))).or_default();
+        let step = if origin.is_empty() { 1 } else { -1 };
+        let is_echo = balance.signum() == -step;
+        *balance += step;
+        is_echo
+    }
+
+    /// A call, or a result, has come: texts begin anew.
+    pub(super) fn act(&mut self) {
+        self.pieces = Default::default();
+    }
+
+    /// True if counts are not those of the part that was counted last.
+    pub(super) fn counts_anew(&mut self, part: Option<u64>) -> bool {
+        let is_new = part.is_none() || part != self.counted;
+        self.counted = part;
+        is_new
+    }
+}
+
+impl Turn {
+    /// True if a whole call is one that has come: it has no result yet, or came in the same part.
+    /// If not, notes that it has.
+    pub(super) fn has_call(&mut self, id: &str, scope: Scope) -> bool {
+        let calls = self.calls(scope.choice);
+        let (is_known, is_answered) = (calls.has(id), calls.is_answered(id));
+        let is_same = || scope.part.is_some() && self.round.called.get(id) == Some(&scope.part);
+        let has_come = is_known && (!is_answered || is_same());
+        if !has_come {
+            self.round.called.insert(id.to_owned(), scope.part);
+        }
+        has_come
+    }
+}
+
+impl Emitter {
+    /// True if a record is a subagent's in the agent's log, and is passed over.
+    pub(super) fn is_subagents(
+        &mut self,
+        rule: &Rule,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> io::Result<bool> {
+        let Some(log) = self.spec.log.filter(|log| !log.subagent.is_empty()) else {
+            return Ok(false);
+        };
+        if !fields.is_record() || (rule.is_seam() && !rule.prompt) {
+            return Ok(false);
+        }
+        let stands = |json: Cow<'_, str>| !matches!(json.as_ref(), "false" | "\"\"");
+        let is_subagents = fields.json(log.subagent).is_some_and(stands);
+        let side = &mut self.log.side;
+        *side = match *side {
+            Side::Unknown if is_subagents => Side::Subagent,
+            Side::Unknown => Side::Agent,
+            known => known,
+        };
+        if !is_subagents || *side == Side::Subagent {
+            return Ok(false);
+        }
+        if std::mem::replace(side, Side::Both) == Side::Agent {
+            let message = "what subagents said is passed over: --raw shows it";
+            out.warn(WarningCode::Subagent, message)?;
+        }
+        let event = ProviderEvent { event: Some("subagent"), data: output(fields.here()) };
+        out.emit(0, Kind::ProviderEvent(event)).map(|()| true)
+    }
+
+    /// The user's words have come: the message before them has ended.
+    pub(super) fn prompt(&mut self, out: &mut EventOut) -> Done {
+        self.log.has_prompt = true;
+        if !self.message.is_open() {
+            return Ok(());
+        }
+        out.infer_finish_of_log(self.turn.round.reason.as_deref())?;
+        self.end(out)
+    }
+
+    /// The message has come to an end of its own.
+    pub(super) fn stop_log(&mut self, out: &mut EventOut) -> Done {
+        match self.turn.round.reason.take() {
+            Some(raw) => self.finish_reason(0, &raw, None, out)?,
+            None => out.infer_finish(0, FinishReason::Stop, None)?,
+        }
+        self.end(out)
+    }
+
+    /// The input has ended, and with it the message, if that has no end of its own.
+    pub(super) fn finish_log(&mut self, ends: bool, out: &mut EventOut) -> Done {
+        if !self.message.is_open() {
+            // There is a prompt, and no answer.
+            return if self.log.has_prompt { self.start(out) } else { Ok(()) };
+        }
+        self.message.meter.finish(out)?;
+        let is_cut = |call: &Chunked| call.arguments.status() != Status::Whole;
+        if self.turn.chunked.as_ref().is_some_and(is_cut) {
+            return Ok(());
+        }
+        self.turn.end_chunked(out)?;
+        self.turn.release(out)?;
+        let reason = self.turn.round.reason.as_deref();
+        if ends { Ok(()) } else { out.infer_finish_of_log(reason) }
+    }
+}
