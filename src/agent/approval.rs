@@ -75,14 +75,15 @@ pub(crate) struct Approval<'a> {
     rules: &'a Rules,
     signals: &'a Signals,
     terminal: Option<Terminal>,
-    /// True if it was reported that there is no terminal to ask on.
-    has_told: bool,
+    /// The tools that no one could be asked about, and how many of them were reported.
+    unasked: Vec<String>,
+    told: usize,
 }
 
 impl<'a> Approval<'a> {
     /// Opens the terminal that the program was started from, if there is one.
     pub(crate) fn new(rules: &'a Rules, signals: &'a Signals) -> Self {
-        Approval { rules, signals, terminal: Terminal::open(), has_told: false }
+        Approval { rules, signals, terminal: Terminal::open(), unasked: Vec::new(), told: 0 }
     }
 
     /// True if calls of a tool run, and no one has to be asked.
@@ -100,13 +101,9 @@ impl<'a> Approval<'a> {
             Rule::Auto => Ok(None),
             Rule::Deny => Ok(Some("no one has approved it".into())),
             Rule::Ask if self.terminal.is_none() => {
-                if !std::mem::replace(&mut self.has_told, true) {
-                    let name = call.tool();
-                    let message = format!(
-                        "the tool {name} was not run: there is no terminal to ask on; \
-                         `--approve {name}=auto` runs it"
-                    );
-                    report(&mut io::stderr(), &message);
+                let name = call.tool();
+                if !self.unasked.iter().any(|known| *known == name) {
+                    self.unasked.push(name.into_owned());
                 }
                 Ok(Some("no one has approved it".into()))
             }
@@ -119,6 +116,23 @@ impl<'a> Approval<'a> {
                 })
             }
         }
+    }
+
+    /// Reports the tools that no one could be asked about, each once a run.
+    pub(crate) fn report(&mut self) {
+        let names = self.unasked.get(self.told..).unwrap_or_default();
+        let rules: Vec<_> = names.iter().map(|name| format!("{name}=auto")).collect();
+        let (tools, them) = match names {
+            [] => return,
+            [name] => (format!("the tool {name} was"), "it"),
+            names => (format!("the tools {} were", names.join(", ")), "them"),
+        };
+        let message = format!(
+            "{tools} not run: there is no terminal to ask on; `--approve {}` runs {them}",
+            rules.join(",")
+        );
+        report(&mut io::stderr(), &message);
+        self.told = self.unasked.len();
     }
 
     /// Shows a call with all of its arguments, and returns the answer: other words than yes and no

@@ -499,7 +499,9 @@ fn a_command_that_fails() {
     let missing = run(&["./no-such-program"]);
     missing.check(7, "command_failed");
     assert!(missing.err.contains("./no-such-program: "), "{}", missing.err);
-    run(&["sh", "-c", "exit 3"]).check(7, "command_failed");
+    let failed = run(&["sh", "-c", "exit 3"]);
+    failed.check(7, "command_failed");
+    assert_eq!(failed.err, "toolstream: round 1: sh failed with exit status 3\n");
     run(&["sh", "-c", "kill -9 $$"]).check(7, "command_failed");
     run(&["true"]).check(4, "error");
     run(&["echo", "{\"error\":{\"message\":\"no\",\"code\":400}}"]).check(5, "error");
@@ -581,12 +583,20 @@ fn without_a_terminal_no_one_is_asked() {
     if fs::File::open("/dev/tty").is_ok() {
         return eprintln!("there is a terminal: nothing is tested");
     }
-    let answer = calls(&[("a", "t", "{}"), ("b", "t", "{}")]);
-    let scene = Scene::new(&[answer, says("Done.", "stop")]).tool("t", "echo ran >> ran");
+    let answer = calls(&[("a", "t", "{}"), ("b", "t", "{}"), ("c", "u", "{}")]);
+    let again = calls(&[("d", "u", "{}"), ("e", "v", "{}")]);
+    let scene = Scene::new(&[answer, again, says("Done.", "stop")]);
+    let scene =
+        ["t", "u", "v"].iter().fold(scene, |scene, name| scene.tool(name, "echo ran >> ran"));
     let args = ["agent", "-i", "--tools", "tools", "request.json", "--", "sh", "-c", COMMAND];
     let run = scene.run(&args);
-    let why = "the tool t was not run: there is no terminal to ask on; `--approve t=auto` runs it";
-    assert_eq!((run.code, run.err), (Some(0), format!("toolstream: {why}\n")));
+    let no_one = "there is no terminal to ask on; `--approve";
+    let expected = format!(
+        "toolstream: the tools t, u were not run: {no_one} t=auto,u=auto` runs them\n\
+         toolstream: the tool v was not run: {no_one} v=auto` runs it\n\
+         toolstream: no tool was run: every call was denied\n"
+    );
+    assert_eq!((run.code, run.err), (Some(0), expected));
     assert!(!scene.path("ran").exists());
 }
 
