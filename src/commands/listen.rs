@@ -65,6 +65,7 @@ pub(super) fn listen(
             }
         }
     }
+    service.note_several();
     let name = name();
     thread::Builder::new().spawn(move || accept(&Arc::new(service), &listener, &name))?;
     let process = child.as_ref().map(Pid::from_child);
