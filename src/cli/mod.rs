@@ -190,7 +190,7 @@ pub struct Classify {
     /// End with a line on standard error that counts: messages by type, tokens, calls by name
     ///
     /// It comes by itself if there are several FILEs and standard error is a terminal.
-    #[arg(long, conflicts_with = "rows")]
+    #[arg(long)]
     pub sum: bool,
 
     /// The input is NDJSON rows: print each with the summary, as `answer`, in place of this field

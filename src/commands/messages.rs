@@ -128,7 +128,7 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn new(reading: &'a Reading, config: Config, print: Print<'a>) -> anyhow::Result<Self> {
-        let (inputs, sum) = (Inputs::new(&reading.files)?, Mutex::default());
+        let (inputs, sum) = (Inputs::with_folders(&reading.files)?, Mutex::default());
         let wants_answer = false;
         Ok(Job { inputs, reading, print, config, wants_answer, sum })
     }

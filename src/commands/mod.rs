@@ -21,6 +21,7 @@ mod rows;
 mod service;
 mod tools;
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -235,7 +236,7 @@ fn needs_pipe(hint: &str) -> anyhow::Result<()> {
 
 /// The inputs of a command, in the order given.
 struct Inputs<'a> {
-    names: Vec<&'a str>,
+    names: Vec<Cow<'a, str>>,
     signals: Signals,
 }
 
@@ -245,9 +246,20 @@ impl<'a> Inputs<'a> {
         if files.is_empty() {
             needs_pipe("name a FILE, pipe a stream in, or say `-` to type one")?;
         }
-        let names =
-            if files.is_empty() { vec!["-"] } else { files.iter().map(String::as_str).collect() };
+        let names = match files {
+            [] => vec!["-".into()],
+            files => files.iter().map(|name| name.as_str().into()).collect(),
+        };
         Ok(Inputs { names, signals: Signals::listen()? })
+    }
+
+    /// Takes the captures in each folder that is named, as `check` does, in its place.
+    fn with_folders(files: &'a [String]) -> anyhow::Result<Self> {
+        let mut inputs = Inputs::new(files)?;
+        if files.iter().any(|name| Path::new(name).is_dir()) {
+            inputs.names = check::with_captures(files)?.into_iter().map(Cow::Owned).collect();
+        }
+        Ok(inputs)
     }
 
     /// Opens an input, or reports why it cannot be read; the others are still read.

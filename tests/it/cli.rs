@@ -259,12 +259,40 @@ fn summaries_come_in_the_order_of_the_files() {
 #[test]
 fn a_file_that_cannot_be_read_does_not_stop_the_others() {
     let folder = folder(&[("a", &streams().good)]);
+    fs::create_dir(folder.path().join("empty")).unwrap();
     for jobs in ["1", "2"] {
-        let run = run_in(folder.path(), &["classify", "-j", jobs, "none", "a", "."], "");
+        let run = run_in(folder.path(), &["classify", "-j", jobs, "none", "a", "empty"], "");
         assert_eq!((run.code, run.out.lines().count()), (2, 1));
         assert!(run.err.contains("toolstream: none: No such file"), "{}", run.err);
-        assert!(run.err.contains("toolstream: .: is a directory"), "{}", run.err);
+        assert!(run.err.contains("toolstream: empty: is a directory"), "{}", run.err);
     }
+}
+
+/// A folder stands for the captures in it, as it does for `check`; what holds no stream is passed over.
+#[test]
+fn a_folder_is_the_captures_in_it() {
+    let good = streams().good;
+    let folder = folder(&[]);
+    fs::create_dir_all(folder.path().join("caps/more")).unwrap();
+    let files = [
+        ("caps/a.sse", good.as_str()),
+        ("caps/more/b", &good),
+        ("caps/a.sse.golden", "{}"),
+        ("caps/README", "How these were made.\n"),
+        ("caps/.hidden", &good),
+    ];
+    files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+    for command in ["classify", "parse", "show", "frames", "detect"] {
+        let run = run_in(folder.path(), &[command, "caps"], "");
+        let said = "toolstream: caps: 1 file was passed over\n";
+        assert_eq!((run.code, run.err.as_str()), (0, said), "{command}");
+    }
+    let run = run_in(folder.path(), &["classify", "-j", "2", "caps", "caps/a.sse"], "");
+    let files: Vec<Value> = lines(&run.out).iter().map(|line| line["file"].clone()).collect();
+    assert_eq!(files, ["caps/a.sse", "caps/more/b", "caps/a.sse"]);
+    fs::create_dir(folder.path().join("none")).unwrap();
+    let run = run_in(folder.path(), &["classify", "none"], "");
+    assert_eq!((run.code, run.err.as_str()), (2, "toolstream: none: is a directory\n"));
 }
 
 /// Nothing is read, and standard error tells the way out.
@@ -666,7 +694,7 @@ fn a_sum_counts_all_inputs() {
         let args = [&["classify", "--sum", "-j", jobs], &names[..]].concat();
         let run = run_in(folder.path(), &args, "");
         let sum = "toolstream: 4 messages: 1 error, 2 final_answer, 1 tool_calls; \
-                   2,400 tokens in, 6 out; calls: f 1";
+                   2,400 tokens in, 6 out (2 messages without usage); calls: f 1";
         assert_eq!(run.err.lines().last(), Some(sum), "{}", run.err);
         assert_eq!((run.code, run.out.lines().count()), (4, 4));
     }

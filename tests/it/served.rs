@@ -192,8 +192,8 @@ fn the_recipes_of_the_readme_print_what_they_say() {
     scene.write("answers/a.sse", &text);
     scene.write("answers/b.sse", &calls(&[("a", "f", "{}")]));
     let (out, err) = shell(&scene, &script("Many answers"), "");
-    let sum =
-        "toolstream: 2 messages: 1 final_answer, 1 tool_calls; 3 tokens in, 2 out; calls: f 1\n";
+    let sum = "toolstream: 2 messages: 1 final_answer, 1 tool_calls; 3 tokens in, 2 out \
+               (1 message without usage); calls: f 1\n";
     assert_eq!((out.as_str(), err.as_str()), ("", sum));
     assert_eq!(scene.read("summaries.ndjson").lines().count(), 2);
     scene.write("headers", "x-key: secret\n");
