@@ -239,6 +239,10 @@ pub struct Show {
     /// `auto` is on a terminal, unless NO_COLOR is set.
     #[arg(long, value_name = "WHEN", default_value = "auto", value_enum)]
     pub color: ColorChoice,
+
+    /// Leave text as it is on a terminal too: no lines broken between words, no styles for Markdown
+    #[arg(long)]
+    pub plain: bool,
 }
 
 /// A part of a message.
@@ -476,6 +480,10 @@ pub struct Agent {
         requires = "show"
     )]
     pub parts: Vec<Part>,
+
+    /// Leave text as it is on a terminal too: no lines broken between words, no styles for Markdown
+    #[arg(long, requires = "show")]
+    pub plain: bool,
 
     /// Keep each round's request and raw answer in this directory, which holds no earlier run's
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]

@@ -89,7 +89,7 @@ fn an_agent_is_shown_to_people() {
     let shown = String::from_utf8(output.stdout).unwrap().replace('\r', "");
     let lines: Vec<&str> = shown.lines().filter(|line| !line.is_empty()).collect();
     let expected = [
-        "Wait. ",
+        "Wait.",
         "▸ t  a: 1",
         "◂ t",
         "  out",
@@ -600,21 +600,13 @@ fn without_a_terminal_no_one_is_asked() {
     assert!(!scene.path("ran").exists());
 }
 
-/// The pains 11 and 13: all is shown before the first tool runs, and only `y` is yes.
-#[test]
-fn calls_are_approved_on_the_terminal() {
+/// Runs an agent whose calls are asked about, and answers each question that comes. Returns all that
+/// the terminal showed; nothing if there is no script(1). No tool runs before the last answer.
+fn asked(scene: &Scene, answers: &[&str]) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {
-        return eprintln!("there is no script(1): nothing is tested");
+        eprintln!("there is no script(1): nothing is tested");
+        return None;
     }
-    let scene = Scene::new(&[
-        calls(&[
-            ("a", "t", "{\"p\":\"\u{202e}x\"}"),
-            ("b", "t", "{\"p\":2}"),
-            ("c", "t", "{\"p\":3}"),
-        ]),
-        says("Done.", "stop"),
-    ]);
-    let scene = scene.tool("t", "echo ran >> ran; echo ran");
     let agent = format!(
         "{} agent -i --tools tools request.json -- sh -c 'cat > /dev/null; cat $TOOLSTREAM_ROUND.sse'",
         env!("CARGO_BIN_EXE_toolstream")
@@ -625,7 +617,7 @@ fn calls_are_approved_on_the_terminal() {
     let mut stdin = child.stdin.take().unwrap();
     let mut seen = Vec::new();
     let mut out = child.stdout.take().unwrap();
-    for answer in ["y\n", "\n", "use 4, not 3\n"] {
+    for answer in answers {
         let count = seen.len();
         while !String::from_utf8_lossy(&seen[count..]).contains("[y/N]") {
             let mut bytes = [0; 256];
@@ -638,11 +630,37 @@ fn calls_are_approved_on_the_terminal() {
     }
     out.read_to_end(&mut seen).unwrap();
     child.wait().unwrap();
-    let seen = String::from_utf8_lossy(&seen);
+    Some(String::from_utf8_lossy(&seen).into_owned())
+}
+
+/// A scene with an answer of three calls of `t`.
+fn three_calls(first: &str) -> Scene {
+    let three = [("a", "t", first), ("b", "t", "{\"p\":2}"), ("c", "t", "{\"p\":3}")];
+    Scene::new(&[calls(&three), says("Done.", "stop")]).tool("t", "echo ran >> ran; echo ran")
+}
+
+/// The pains 11 and 13: all is shown before the first tool runs, and only `y` is yes.
+#[test]
+fn calls_are_approved_on_the_terminal() {
+    let scene = three_calls("{\"p\":\"\u{202e}x\"}");
+    let Some(seen) = asked(&scene, &["y\n", "\n", "use 4, not 3\n"]) else { return };
     assert!(seen.contains("run t?") && seen.contains("p: \"\\u202ex\""), "{seen}");
     let denied = "Error: The call was not run: the user has denied it";
     let results = ["ran\n".into(), format!("{denied}."), format!("{denied}: use 4, not 3.")];
     assert_eq!(scene.results(), results);
+}
+
+#[test]
+fn the_answers_to_a_question_are_explained() {
+    let scene = three_calls("{}");
+    let Some(seen) = asked(&scene, &["n\n", "?\n", "always\n"]) else { return };
+    assert!(seen.contains("a, always") && seen.contains("q, quit"), "{seen}");
+    assert_eq!(scene.results()[1..], ["ran\n", "ran\n"]);
+    let scene = three_calls("{}");
+    let before = scene.read("request.json");
+    let Some(seen) = asked(&scene, &["y\n", "q\n"]) else { return };
+    assert!(seen.contains("\"reason\":\"interrupted\""), "{seen}");
+    assert!(!scene.path("ran").exists() && scene.read("request.json") == before);
 }
 
 #[test]
