@@ -189,7 +189,7 @@ impl RowReader<'_> {
     fn find<'r>(&self, row: &'r str) -> Result<Option<Found<'r>>, Bad> {
         let first = json::try_members(row).map_err(|error| match error.is_data() {
             true => Bad::malformed("the row is no JSON object"),
-            false => Bad::malformed(format!("the row is not JSON: {error}")),
+            false => Bad::malformed(format!("the row is not JSON: {}", json::misread(row, &error))),
         })?;
         let Some((key, keys)) = self.field.0.split_first() else { return Ok(None) };
         let Some(mut found) = member(row, row, first, key)? else { return Ok(None) };

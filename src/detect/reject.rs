@@ -219,7 +219,7 @@ const TOOL_ERRORS: &[(&[u8], &[u8])] = &[
 fn is_error_of_tool(head: &[u8], ended: bool) -> Option<bool> {
     let text = skip_blank(head);
     if text.is_empty() || text.len() > LONGEST_ERROR {
-        return Some(false);
+        return if text.is_empty() && !ended { None } else { Some(false) };
     }
     let lower = text.to_ascii_lowercase();
     let mut lines = lower.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);

@@ -68,6 +68,8 @@ mod json;
 mod leading;
 /// Captures that are played over HTTP.
 mod listening;
+/// Mistakes, and what people are told.
+mod mistakes;
 /// The request after an answer.
 mod next;
 /// Records of the fixtures that never repeat take no memory.

@@ -25,7 +25,7 @@ use crate::capture::{
     Compared, Diff, Filter, Golden, GoldenError, GoldenFile, Read, Redactor, joined,
 };
 use crate::cli::Check;
-use crate::commands::check::laws::{quoted, violations};
+use crate::commands::check::laws::violations;
 use crate::commands::check::parts::Parts;
 use crate::commands::check::report::{Style, report as page};
 use crate::commands::check::result::{Checked, Kind, Sum};
@@ -33,6 +33,7 @@ use crate::commands::check::review::review;
 pub(super) use crate::commands::check::select::with_captures;
 use crate::commands::check::select::{Capture, Found, GOLDEN, is_special, is_stream};
 use crate::commands::check::settings::Settings;
+use crate::commands::mistakes::quoted;
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::redact::{redact, report_spread};
 use crate::commands::{Inputs, has_color, print};

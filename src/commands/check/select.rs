@@ -11,11 +11,13 @@ use glob::Pattern;
 
 use crate::cassette::Search;
 use crate::cli::Check;
-use crate::commands::check::laws::BROKEN;
 use crate::commands::check::settings::Folder;
 use crate::detect;
 use crate::io::report_on;
 use crate::status::{Outcome, Status};
+
+/// The end of the names of files that show how a law breaks.
+pub(super) const BROKEN: &str = ".broken";
 
 /// The end of the names of golden files.
 pub(super) const GOLDEN: &str = ".golden";
