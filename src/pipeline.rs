@@ -458,6 +458,14 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
             let failure = Failure { retryable: Some(true), ..failure };
             return assembler.feed(&Kind::Error(failure).into(), &mut emit);
         }
+        FaultKind::Tool => {
+            // `curl -f` says which status it hid.
+            let (_, word) = message.rsplit_once(" error: ").unwrap_or_default();
+            let status = word.get(..3).and_then(|digits| digits.parse().ok());
+            let retryable = status.and_then(error::is_retryable_status);
+            let failure = Failure { status, retryable, ..failure };
+            return assembler.feed(&Kind::Error(failure).into(), &mut emit);
+        }
         FaultKind::Status(status) => {
             let word = status.to_string();
             let provider_code = Some(word.as_str());

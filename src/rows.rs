@@ -9,13 +9,18 @@ use std::str::FromStr;
 
 use serde_json::value::RawValue;
 
+use crate::event::mask;
 use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Warning, WarningCode};
 use crate::json;
 use crate::json::Str;
+use crate::nearest::nearest;
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
-use crate::sink::{Capped, Classify, Label, Sink};
+use crate::sink::{Capped, Classify, Label, Sink, Sum, Summed};
 use crate::status::{Status, Witness};
+
+/// The most members of a row that are named where it lacks the field.
+const MAX_NAMED: usize = 5;
 
 /// The name of the member that takes the field's place.
 const ANSWER: &str = "answer";
@@ -52,6 +57,9 @@ pub(crate) struct RowReader<'a> {
 #[derive(Default)]
 pub(crate) struct Done {
     pub(crate) status: Status,
+    pub(crate) sum: Sum,
+    /// True if the row is no object, or one without the field.
+    pub(crate) has_no_field: bool,
     /// The report on it.
     pub(crate) stderr: Vec<u8>,
 }
@@ -138,7 +146,10 @@ impl RowReader<'_> {
                 out.extend_from_slice(row.get(span.end..).unwrap_or_default());
             }
             Ok(None) => {
-                let bad = Bad::malformed(format!("the row has no {}", self.field.shown()));
+                done.has_no_field = true;
+                let bad = Bad::malformed(
+                    self.check(row).map_or_else(|bad| bad.message, |row| self.lack(row)),
+                );
                 let end = memchr::memrchr(b'}', row).unwrap_or(row.len());
                 let (head, tail) = row.split_at(end);
                 out.extend_from_slice(head);
@@ -151,6 +162,8 @@ impl RowReader<'_> {
             }
             // The answer cannot stand in the row: the row stands in the answer.
             Err(bad) => {
+                done.has_no_field =
+                    self.check(row).is_ok_and(|row| json::try_members(row).is_err());
                 out.push(b'{');
                 write_key(out);
                 let raw = if bad.code == Code::Limit { &[] } else { row };
@@ -176,7 +189,7 @@ impl RowReader<'_> {
     fn find<'r>(&self, row: &'r str) -> Result<Option<Found<'r>>, Bad> {
         let first = json::try_members(row).map_err(|error| match error.is_data() {
             true => Bad::malformed("the row is no JSON object"),
-            false => Bad::malformed(format!("the row is not JSON: {error}")),
+            false => Bad::malformed(format!("the row is not JSON: {}", json::misread(row, &error))),
         })?;
         let Some((key, keys)) = self.field.0.split_first() else { return Ok(None) };
         let Some(mut found) = member(row, row, first, key)? else { return Ok(None) };
@@ -190,6 +203,29 @@ impl RowReader<'_> {
             found = Found { is_repeated: found.is_repeated || next.is_repeated, ..next };
         }
         Ok(Some(found))
+    }
+
+    /// Returns what a row without the field has instead: what was meant, or its members.
+    fn lack(&self, row: &str) -> String {
+        let name = self.field.shown();
+        let meant = self.field.0.first().and_then(|key| key.strip_prefix('.')).map(|path| {
+            // `.a.b`, as jq has it.
+            Field(path.split('.').map(str::to_owned).collect())
+        });
+        let has = |field: &Field| matches!(RowReader { field, ..*self }.find(row), Ok(Some(_)));
+        if let Some(meant) = meant.filter(has) {
+            return format!("the row has no {name}: here it is {}", meant.shown());
+        }
+        let members = json::try_members(row).unwrap_or_default();
+        let names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
+        let near = nearest(self.field.0.first().map_or("", String::as_str), &names);
+        let shown = if near.is_empty() { &names } else { &near };
+        let shown: Vec<_> =
+            shown.iter().take(MAX_NAMED).map(|name| json::quote_start(&mask(name))).collect();
+        match shown.is_empty() {
+            true => format!("the row has no {name}, and no other member"),
+            false => format!("the row has no {name}; it has {}", shown.join(", ")),
+        }
     }
 
     /// Returns the bytes of an answer: text, a body as JSON, or bytes in base64. Notes what it
@@ -269,8 +305,8 @@ impl RowReader<'_> {
     ) {
         let choice = self.config.assembly.choice.unwrap_or(0);
         let summaries = Classify::new(out as &mut dyn Write, Label::default(), choice);
-        let Done { status, stderr } = done;
-        let witness = Witness::new(summaries, status, name, stderr);
+        let Done { status, stderr, sum, .. } = done;
+        let witness = Witness::new(Summed::new(summaries, sum), status, name, stderr);
         // Writing to memory does not fail.
         let _ = run(&mut Capped::new(witness, self.max_memory));
     }

@@ -7,6 +7,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::event::in_namespace;
+use crate::json;
 
 /// The tools that there are: their names, and the schemas of their arguments.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +21,7 @@ pub(crate) const SCHEMAS: &[&str] =
 #[derive(Debug)]
 pub enum ToolsError {
     /// The text is not JSON.
-    NotJson(serde_json::Error),
+    NotJson(String),
     /// The JSON holds no tool definitions.
     NoTools,
 }
@@ -78,8 +79,9 @@ impl Tools {
     /// assert!(tools.has("f"));
     /// # Ok::<(), toolstream::tools::ToolsError>(())
     /// ```
-    pub fn parse(json: &str) -> Result<Self, ToolsError> {
-        let value: Value = serde_json::from_str(json).map_err(ToolsError::NotJson)?;
+    pub fn parse(text: &str) -> Result<Self, ToolsError> {
+        let misread = |error| ToolsError::NotJson(json::misread(text, &error));
+        let value: Value = serde_json::from_str(text).map_err(misread)?;
         let mut tools = Tools::default();
         tools.collect(None, &value);
         if tools.0.is_empty() {

@@ -1,6 +1,6 @@
 //! One answer of the model: what COMMAND prints, passed on and gathered.
 
-use std::io;
+use std::io::{self, Write};
 
 use crate::agent::echo::Sent;
 use crate::event::owned::Owned;
@@ -33,6 +33,8 @@ pub(super) struct Reader<'a> {
     /// The indexes of the calls that were taken back since these were last taken.
     pub(super) withdrawn: Vec<u64>,
     head: Vec<u8>,
+    /// True if nothing is reported.
+    is_silent: bool,
     status: Status,
 }
 
@@ -56,6 +58,7 @@ impl<'a> Reader<'a> {
             fresh: Vec::new(),
             withdrawn: Vec::new(),
             head: Vec::new(),
+            is_silent: false,
             status: Status::default(),
         }
     }
@@ -68,8 +71,9 @@ impl<'a> Reader<'a> {
         out.flush()
     }
 
-    /// The answer has ended.
-    pub(super) fn finish(&mut self, out: &mut dyn Sink) -> io::Result<()> {
+    /// The answer has ended. Where COMMAND failed, that it printed nothing needs no line of its own.
+    pub(super) fn finish(&mut self, has_failed: bool, out: &mut dyn Sink) -> io::Result<()> {
+        self.is_silent = has_failed && self.head.is_empty();
         self.through(out, |pipeline, sink| pipeline.finish(sink))
     }
 
@@ -124,11 +128,13 @@ impl<'a> Reader<'a> {
             usage,
             fresh,
             withdrawn,
+            is_silent,
             status,
             ..
         } = self;
         let tap = Tap { out, round: *round, held, message, sent, said, usage, fresh, withdrawn };
-        run(pipeline, &mut Witness::new(tap, status, name, &mut io::stderr()))
+        let stderr: &mut dyn Write = if *is_silent { &mut io::sink() } else { &mut io::stderr() };
+        run(pipeline, &mut Witness::new(tap, status, name, stderr))
     }
 }
 

@@ -5,6 +5,8 @@ use std::io;
 use std::str::FromStr;
 use std::time::Instant;
 
+use signal_hook::consts::SIGINT;
+
 use crate::agent::stop::Stop;
 use crate::io::{Asked, Signals, Terminal, report};
 use crate::json;
@@ -75,19 +77,29 @@ pub(crate) struct Approval<'a> {
     rules: &'a Rules,
     signals: &'a Signals,
     terminal: Option<Terminal>,
-    /// True if it was reported that there is no terminal to ask on.
-    has_told: bool,
+    /// The tools that always run, as the user said.
+    always: Vec<String>,
+    /// The tools that no one could be asked about, and how many of them were reported.
+    unasked: Vec<String>,
+    told: usize,
 }
 
 impl<'a> Approval<'a> {
     /// Opens the terminal that the program was started from, if there is one.
     pub(crate) fn new(rules: &'a Rules, signals: &'a Signals) -> Self {
-        Approval { rules, signals, terminal: Terminal::open(), has_told: false }
+        Approval {
+            rules,
+            signals,
+            terminal: Terminal::open(),
+            always: Vec::new(),
+            unasked: Vec::new(),
+            told: 0,
+        }
     }
 
     /// True if calls of a tool run, and no one has to be asked.
     pub(crate) fn is_auto(&self, name: &str) -> bool {
-        self.rules.of(name) == Rule::Auto
+        self.rules.of(name) == Rule::Auto || self.always.iter().any(|known| known == name)
     }
 
     /// Returns why a call may not run; nothing if it may. Asks if it has to.
@@ -97,41 +109,72 @@ impl<'a> Approval<'a> {
         deadline: Option<Instant>,
     ) -> Result<Option<Cow<'static, str>>, Stop> {
         match self.rules.of(&call.tool()) {
+            _ if self.is_auto(&call.tool()) => Ok(None),
             Rule::Auto => Ok(None),
             Rule::Deny => Ok(Some("no one has approved it".into())),
             Rule::Ask if self.terminal.is_none() => {
-                if !std::mem::replace(&mut self.has_told, true) {
-                    let name = call.tool();
-                    let message = format!(
-                        "the tool {name} was not run: there is no terminal to ask on; \
-                         `--approve {name}=auto` runs it"
-                    );
-                    report(&mut io::stderr(), &message);
+                let name = call.tool();
+                if !self.unasked.iter().any(|known| *known == name) {
+                    self.unasked.push(name.into_owned());
                 }
                 Ok(Some("no one has approved it".into()))
             }
             Rule::Ask => {
-                let answer = self.ask(call, deadline)?;
-                Ok(match answer.to_ascii_lowercase().as_str() {
-                    "y" | "yes" => None,
-                    "" | "n" | "no" => Some("the user has denied it".into()),
-                    _ => Some(format!("the user has denied it: {answer}").into()),
-                })
+                let mut question = question(call);
+                loop {
+                    let answer = self.ask(&question, deadline)?;
+                    return Ok(match answer.to_ascii_lowercase().as_str() {
+                        "?" => {
+                            question = HELP.to_owned();
+                            continue;
+                        }
+                        "y" | "yes" => None,
+                        "a" | "always" => {
+                            self.always.push(call.tool().into_owned());
+                            None
+                        }
+                        "q" | "quit" => return Err(Stop::Signal(SIGINT)),
+                        "" | "n" | "no" => Some("the user has denied it".into()),
+                        _ => Some(format!("the user has denied it: {answer}").into()),
+                    });
+                }
             }
         }
     }
 
-    /// Shows a call with all of its arguments, and returns the answer: other words than yes and no
-    /// are the reason why not. It is empty if there is none.
-    fn ask(&mut self, call: &Call, deadline: Option<Instant>) -> Result<String, Stop> {
+    /// Reports the tools that no one could be asked about, each once a run.
+    pub(crate) fn report(&mut self) {
+        let names = self.unasked.get(self.told..).unwrap_or_default();
+        let rules: Vec<_> = names.iter().map(|name| format!("{name}=auto")).collect();
+        let (tools, them) = match names {
+            [] => return,
+            [name] => (format!("the tool {name} was"), "it"),
+            names => (format!("the tools {} were", names.join(", ")), "them"),
+        };
+        let message = format!(
+            "{tools} not run: there is no terminal to ask on; `--approve {}` runs {them}",
+            rules.join(",")
+        );
+        report(&mut io::stderr(), &message);
+        self.told = self.unasked.len();
+    }
+
+    /// Asks, and returns the answer. It is empty if there is none.
+    fn ask(&mut self, question: &str, deadline: Option<Instant>) -> Result<String, Stop> {
         let Some(terminal) = &mut self.terminal else { return Ok(String::new()) };
-        match terminal.ask(&question(call), self.signals, deadline).map_err(Stop::Failed)? {
+        match terminal.ask(question, self.signals, deadline).map_err(Stop::Failed)? {
             Asked::Answer(answer) => Ok(answer),
             Asked::Signal(signal) => Err(Stop::Signal(signal)),
             Asked::Time => Err(Stop::Deadline),
         }
     }
 }
+
+/// What `?` says. Other words than these are the reason why not.
+const HELP: &str = "  y, yes     run this call\n  n, no      do not run it, which is what an empty line says\n  \
+                    a, always  run it, and every call of this tool until the run ends\n  q, quit    end the run, \
+                    as ^C does\n  ?          this list\n  Anything else is no, and is told to the model as \
+                    the reason.\n[y/N] ";
 
 /// The most blanks that are shown as they are.
 const MAX_BLANKS: usize = 8;
@@ -155,7 +198,7 @@ fn question(call: &Call) -> String {
         show(&call.input, &mut out);
         out.push('\n');
     }
-    out.push_str("toolstream: these are all of its arguments.\n[y/N] ");
+    out.push_str("toolstream: these are all of its arguments; ? explains the answers.\n[y/N] ");
     out
 }
 
@@ -205,7 +248,7 @@ mod tests {
         assert_eq!(
             question(&call),
             "toolstream: run rm\\u001b[2J?\n  path: \"/\\u202e\"\n  n: [1, 2]\n\
-             toolstream: these are all of its arguments.\n[y/N] "
+             toolstream: these are all of its arguments; ? explains the answers.\n[y/N] "
         );
         let call = Call { input: "rm -r /\n".into(), ..call };
         assert!(question(&call).contains("\n  rm -r /\\n\ntoolstream: "));

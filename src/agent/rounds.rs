@@ -141,6 +141,9 @@ impl<'a> Rounds<'a> {
             }
         };
         self.children.stop().map_err(Stop::Failed)?;
+        if self.runner.denied() > 0 && self.runner.calls() == 0 {
+            report(&mut io::stderr(), "no tool was run: every call was denied");
+        }
         let end = RunEnd {
             reason: ended.reason,
             rounds: self.round,
@@ -373,12 +376,12 @@ impl<'a> Rounds<'a> {
             runner.withdraw(&std::mem::take(&mut reader.withdrawn), children);
             runner.fill(children, *out)?;
         };
-        reader.finish(*out).map_err(Stop::Lost)?;
+        let failed = failure(&program.display().to_string(), status);
+        reader.finish(failed.is_some(), *out).map_err(Stop::Lost)?;
         out.flush().map_err(Stop::Lost)?;
         runner.withdraw(&reader.withdrawn, children);
         let wait = reader.retry_after();
         let (end, message) = (reader.take_held(), std::mem::take(&mut reader.message));
-        let failed = failure(&program.display().to_string(), status);
         Ok(Ok(Answer { message, end, failed, wait }))
     }
 

@@ -64,6 +64,8 @@ pub(crate) struct Runner<'a> {
     last: u64,
     /// The number of tools that have been run.
     calls: u64,
+    /// The number of calls that no one approved.
+    denied: u64,
     /// The number of rounds in which each call had the same result.
     repeats: HashMap<u64, u32>,
     /// Those of this round.
@@ -97,6 +99,7 @@ impl<'a> Runner<'a> {
             results: BTreeMap::new(),
             last: 0,
             calls: 0,
+            denied: 0,
             repeats: HashMap::new(),
             fresh: HashSet::new(),
             over: None,
@@ -116,6 +119,11 @@ impl<'a> Runner<'a> {
     /// Returns how many tools have been run.
     pub(crate) fn calls(&self) -> u64 {
         self.calls
+    }
+
+    /// Returns how many calls no one approved.
+    pub(crate) fn denied(&self) -> u64 {
+        self.denied
     }
 
     /// Returns why no further round may follow.
@@ -186,6 +194,7 @@ impl<'a> Runner<'a> {
             return Ok(Some(Given::error("The call was not run: too many tools have been run.")));
         }
         let why = self.approval.refusal(call, deadline)?;
+        self.denied += u64::from(why.is_some());
         Ok(why.map(|why| Given::error(format!("The call was not run: {why}."))))
     }
 
@@ -207,6 +216,7 @@ impl<'a> Runner<'a> {
         deadline: Option<Instant>,
         out: &mut dyn Sink,
     ) -> Result<(), Stop> {
+        self.approval.report();
         loop {
             self.fill(children, out)?;
             if self.open.is_empty() {

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 use serde_json::value::RawValue;
@@ -123,7 +123,7 @@ impl Toolbox {
     pub(crate) fn declare(&mut self, path: &Path) -> anyhow::Result<()> {
         is_safe(path)?;
         let text = fs::read_to_string(path)?;
-        let value: &RawValue = serde_json::from_str(&text).context("not JSON")?;
+        let value = parsed(&text)?;
         let list = json::member(value.get(), "tools").unwrap_or(value.get());
         let groups = json::elements(list).context("neither a list of tools nor a request's")?;
         for tool in self.0.values_mut() {
@@ -224,11 +224,16 @@ fn is_safe(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Returns a text as JSON.
+fn parsed(text: &str) -> anyhow::Result<&RawValue> {
+    serde_json::from_str(text).map_err(|error| anyhow!("not JSON: {}", json::misread(text, &error)))
+}
+
 impl Tool {
     /// Reads what a file declares: MCP's, OpenAI's or Anthropic's shape, or a bare JSON Schema.
     fn declare(&mut self, path: &Path) -> anyhow::Result<()> {
         let text = fs::read_to_string(path)?;
-        let value: &RawValue = serde_json::from_str(&text).context("not JSON")?;
+        let value = parsed(&text)?;
         self.declare_as(value.get())
     }
 

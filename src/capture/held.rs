@@ -31,6 +31,8 @@ pub(crate) struct Given {
     /// Its text, without white space: clients trim.
     text: String,
     pub(crate) calls: Vec<GivenCall>,
+    /// True if the capture holds more messages, which are sent only where it goes out as it is.
+    pub(crate) is_first_of_several: bool,
     number: u64,
     unique: Option<UniqueIds>,
 }
@@ -55,6 +57,7 @@ impl Given {
         let mut sink = OneMessage::new(Reading(&mut given), None, &mut seen);
         // Writing to memory does not fail.
         let _ = pipeline.feed(&capture.bytes, &mut sink).and_then(|()| pipeline.finish(&mut sink));
+        given.is_first_of_several = seen.0 > 1;
         given
     }
 

@@ -91,6 +91,12 @@ impl Server {
         Server { captures, given, tape, play, by, fail, faulty, arrived, made }
     }
 
+    /// Returns the names of the captures that hold several messages.
+    pub(crate) fn of_several(&self) -> impl Iterator<Item = &str> {
+        let captures = self.captures.iter().zip(&self.given);
+        captures.filter(|(_, given)| given.is_first_of_several).map(|(one, _)| one.name.as_str())
+    }
+
     /// Returns the answer to a request: of a capture, if its path is that of an endpoint, and else
     /// one that takes none.
     pub(crate) fn answer(&self, request: &Request) -> Answer {

@@ -37,6 +37,9 @@ Examples:
   Keep a stream while it is used, with its head and its rhythm:
     curl -isSN URL -d @request.json | toolstream record answer.sse | toolstream show
 
+  The same without the keys in it, for a repository:
+    curl -isSN URL -d @request.json | toolstream record --redact answer.sse | toolstream show
+
   When did the text begin, and how long were the gaps?
     toolstream classify --timing answer.sse | jq .timing";
 

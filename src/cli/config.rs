@@ -1,9 +1,10 @@
 //! Options of the command line → the configuration of the pipeline.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 
 use crate::assemble::AssemblerConfig;
 use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Printing, Reading, StartIn, Wire};
@@ -87,6 +88,13 @@ impl Printing {
 
 fn read_tools(path: &str) -> anyhow::Result<Tools> {
     let name = || format!("--tools {path}");
+    if Path::new(path).is_dir() {
+        bail!(
+            "{}: here --tools is a FILE of definitions: `toolstream tools {path} > tools.json` \
+             writes those of a DIR",
+            name()
+        );
+    }
     let text = fs::read_to_string(path).with_context(name)?;
     Tools::parse(&text).with_context(name)
 }

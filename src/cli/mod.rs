@@ -10,10 +10,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::Resettable;
+use clap::builder::{Resettable, StyledStr};
 use clap::{
-    ArgAction, ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand,
-    ValueEnum, ValueHint,
+    Arg, ArgAction, ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser,
+    Subcommand, ValueEnum, ValueHint,
 };
 use clap_complete::Shell;
 
@@ -47,7 +47,62 @@ impl Cli {
         command.build();
         command
     }
+
+    /// Reads the arguments of the process. Help lists the commands in their groups.
+    pub(crate) fn parse_grouped() -> Result<Cli, clap::Error> {
+        let command = Cli::command();
+        let header = command.get_styles().get_header().to_owned();
+        let mut list = String::new();
+        for (title, names) in GROUPS {
+            list.push_str(&format!("{header}{title}:{header:#}\n"));
+            let rows = names.iter().filter_map(|name| command.find_subcommand(name));
+            for row in rows {
+                let about = row.get_about().map(ToString::to_string).unwrap_or_default();
+                list.push_str(&format!("  {:11} {about}\n", row.get_name()));
+            }
+            list.push('\n');
+        }
+        let page = format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n\
+             {list}{header}Options:{header:#}\n{{options}}{{after-help}}"
+        );
+        let mut command = command.help_template(page);
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+
+    /// Returns the help of a command: its own options in full, its examples, then in short those that
+    /// it shares with others.
+    pub(crate) fn help(name: &str) -> Option<StyledStr> {
+        let command = Cli::declared().find_subcommand(name)?.clone();
+        let is_shared = |arg: &Arg| matches!(arg.get_help_heading(), Some(READING | LIMITS));
+        let examples = command.get_after_long_help().map(|text| text.ansi().to_string());
+        let own = command.clone().after_long_help("").mut_args(|arg| {
+            let is_hidden = is_shared(&arg);
+            arg.hide_long_help(is_hidden)
+        });
+        let shared = command.help_template("{all-args}").mut_args(|arg| {
+            let is_hidden = !is_shared(&arg);
+            arg.hide_short_help(is_hidden)
+        });
+        let parts = [
+            { own }.render_long_help().ansi().to_string(),
+            examples.unwrap_or_default(),
+            { shared }.render_help().ansi().to_string(),
+        ];
+        let parts = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty());
+        Some(format!("{}\n", parts.collect::<Vec<_>>().join("\n\n")).into())
+    }
 }
+
+/// The commands in their groups.
+pub(crate) const GROUPS: &[(&str, &[&str])] = &[
+    ("Reading", &["parse", "classify", "show", "frames", "detect"]),
+    ("Agents", &["next", "agent", "tools"]),
+    ("Transcoding", &["convert"]),
+    ("Captures", &["record", "replay", "check"]),
+    ("About", &["formats", "schema", "man", "completions", "help"]),
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -190,7 +245,7 @@ pub struct Classify {
     /// End with a line on standard error that counts: messages by type, tokens, calls by name
     ///
     /// It comes by itself if there are several FILEs and standard error is a terminal.
-    #[arg(long, conflicts_with = "rows")]
+    #[arg(long)]
     pub sum: bool,
 
     /// The input is NDJSON rows: print each with the summary, as `answer`, in place of this field
@@ -217,6 +272,9 @@ Examples:
   Many captures, eight at a time, and what they are together:
     toolstream classify -j 8 --sum captures/*.sse | jq -r '[.file, .type] | @tsv'
 
+  Are there calls to run? The status is 10, or 0 for a final answer:
+    toolstream classify --exit-code response.sse > summary.json
+
   The rows of a gateway's log, with a summary in place of each response:
     toolstream classify --rows /response/body -j 2 log.ndjson > answers.ndjson";
 
@@ -239,6 +297,10 @@ pub struct Show {
     /// `auto` is on a terminal, unless NO_COLOR is set.
     #[arg(long, value_name = "WHEN", default_value = "auto", value_enum)]
     pub color: ColorChoice,
+
+    /// Leave text as it is on a terminal too: no lines broken between words, no styles for Markdown
+    #[arg(long)]
+    pub plain: bool,
 }
 
 /// A part of a message.
@@ -295,10 +357,17 @@ pub struct Frames {
 const FRAMES_EXAMPLES: &str = "\
 Examples:
   The payloads of a stream of server-sent events:
-    toolstream frames -F sse response.sse | jq -r .data";
+    toolstream frames -F sse response.sse | jq -r .data
+
+  How many events are there, whatever is in them?
+    toolstream frames response.sse | wc -l
+
+  The event types of Bedrock's binary stream:
+    toolstream frames response.bin | jq -r '.headers[\":event-type\"]'";
 
 /// `toolstream detect`
 #[derive(Args, Debug)]
+#[command(after_long_help = DETECT_EXAMPLES)]
 pub struct Detect {
     /// A format file of your own, which is tried before the others: `toolstream formats` lists them
     #[arg(short, long, value_name = "FILE", default_value = "auto", value_parser = value::format_or_file(), hide_possible_values = true, hide_default_value = true)]
@@ -313,8 +382,20 @@ pub struct Detect {
     pub files: Vec<String>,
 }
 
+const DETECT_EXAMPLES: &str = "\
+Examples:
+  What is this file, and how do you know?
+    toolstream detect response.sse
+
+  The formats of many captures:
+    toolstream detect --json captures/* | jq -r '[.file, .format] | @tsv'
+
+  Does the format file of your own fit?
+    toolstream detect -f mine.toml response.sse";
+
 /// `toolstream formats`
 #[derive(Args, Debug)]
+#[command(after_long_help = FORMATS_EXAMPLES)]
 pub struct Formats {
     /// Print an object instead of a table
     #[arg(long)]
@@ -329,6 +410,17 @@ pub struct Formats {
     #[arg(value_name = "NAME|FILE")]
     pub name: Option<String>,
 }
+
+const FORMATS_EXAMPLES: &str = "\
+Examples:
+  All that is known of one format:
+    toolstream formats anthropic
+
+  The names of the dialects, for a script:
+    toolstream formats --json | jq -r '.dialects[].name'
+
+  A format of your own begins as a copy of one that is like it:
+    toolstream formats --row ollama-chat > mine.toml";
 
 /// `toolstream next`
 #[derive(Args, Debug)]
@@ -385,12 +477,17 @@ Examples:
   The loop of an agent, with tools that are executables in ./tools:
     while
         curl -sSN \"$URL\" -H @headers --json @request.json |
-            toolstream next --tools ./tools --approve auto -i request.json >> events.ndjson
-        [ $? = 10 ]
+            toolstream next --tools ./tools --approve auto request.json -i >> events.ndjson
+        status=$?
+        [ $status = 9 ] && sleep 5
+        [ $status = 9 ] || [ $status = 10 ]
     do :; done
 
   With results of your own:
     toolstream next --results results.ndjson request.json response.sse > next.json
+
+  After a final answer, the user's next words:
+    toolstream next -i --user 'And in Lima?' request.json response.sse
 
 Exit status 10 says: send it. 0: the answer was final, and is appended.";
 
@@ -477,6 +574,10 @@ pub struct Agent {
     )]
     pub parts: Vec<Part>,
 
+    /// Leave text as it is on a terminal too: no lines broken between words, no styles for Markdown
+    #[arg(long, requires = "show")]
+    pub plain: bool,
+
     /// Keep each round's request and raw answer in this directory, which holds no earlier run's
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub log: Option<PathBuf>,
@@ -526,8 +627,14 @@ pub struct Tools {
 
 const TOOLS_EXAMPLES: &str = "\
 Examples:
+  What does a model see of the tools in this folder?
+    toolstream tools ./tools --for anthropic | jq .
+
   Put them into a request:
-    toolstream tools ./tools --into ask.json > request.json";
+    toolstream tools ./tools --into ask.json > request.json
+
+  Definitions for `parse --tools`:
+    toolstream tools ./tools > tools.json";
 
 /// How tools are run, and where the request is written.
 #[derive(Args, Debug)]
@@ -620,6 +727,8 @@ pub enum OnMalformed {
     Text,
 }
 
+/// The headings of the options that commands share.
+const READING: &str = "Reading";
 const LIMITS: &str = "Limits";
 
 /// How a stream is read.
@@ -629,11 +738,11 @@ pub struct Wire {
     ///
     /// `text` is plain text. A FILE is a format of your own in TOML: `toolstream formats FILE` checks
     /// it. By default the format is found out; `toolstream detect` says which it is, and why.
-    #[arg(short, long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::format_or_file(), hide_possible_values = true)]
+    #[arg(short, long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::format_or_file(), hide_possible_values = true, help_heading = READING)]
     pub format: Auto<Format>,
 
     /// How records are separated
-    #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing())]
+    #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing(), help_heading = READING)]
     pub framing: Auto<Framing>,
 
     /// How tool calls and reasoning are written inside text: `toolstream formats` lists them
@@ -641,7 +750,7 @@ pub struct Wire {
     /// `auto` finds it out, `none` reads text as text. A FILE is a dialect of your own in TOML, or
     /// in JSON the response_template of a tokenizer. [default: auto for plain text, none for
     /// provider formats]
-    #[arg(short, long, value_name = "NAME|FILE", value_parser = value::dialect(), hide_possible_values = true)]
+    #[arg(short, long, value_name = "NAME|FILE", value_parser = value::dialect(), hide_possible_values = true, help_heading = READING)]
     pub dialect: Option<Selection>,
 
     /// The local program that printed plain text: `toolstream formats` lists them
@@ -649,11 +758,11 @@ pub struct Wire {
     /// Its banners, prompts, marks of thoughts and statistics are no part of the answer. `auto` knows it
     /// by its first or last lines, `none` takes all for the model's words. A FILE is a program of your
     /// own in TOML.
-    #[arg(long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::program(), hide_possible_values = true)]
+    #[arg(long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::program(), hide_possible_values = true, help_heading = READING)]
     pub from: From,
 
     /// Treat warnings as errors
-    #[arg(long)]
+    #[arg(long, help_heading = READING)]
     pub strict: bool,
 
     /// The largest line, event or frame, in bytes; 0 is no limit
@@ -686,27 +795,27 @@ pub struct Reading {
     ///
     /// OpenAI's, Anthropic's, Gemini's, the answer to MCP's tools/list, a map of names to JSON
     /// Schemas, or the whole request that has them. [default: none]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = READING)]
     pub tools: Option<String>,
 
     /// Where the text begins [default: as the dialect says]
-    #[arg(long, value_name = "WHERE", value_enum)]
+    #[arg(long, value_name = "WHERE", value_enum, help_heading = READING)]
     pub start_in: Option<StartIn>,
 
     /// The meaning of the end of plain text
-    #[arg(long, value_name = "WHAT", default_value = "cut")]
+    #[arg(long, value_name = "WHAT", default_value = "cut", help_heading = READING)]
     pub at_end: AtEnd,
 
     /// How to print a call inside text that can't be read
     ///
     /// With --deltas, one whose start has been printed is invalid in any case.
-    #[arg(long, value_name = "WHAT", default_value = "invalid")]
+    #[arg(long, value_name = "WHAT", default_value = "invalid", help_heading = READING)]
     pub on_malformed: OnMalformed,
 
     /// Which choice to follow when there are several
     ///
     /// [default: all for parse, 0 for classify]
-    #[arg(long, value_name = "N|all")]
+    #[arg(long, value_name = "N|all", help_heading = READING)]
     pub choice: Option<ChoiceFilter>,
 
     /// The most calls in one message; 0 is no limit

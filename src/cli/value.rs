@@ -316,7 +316,13 @@ pub(super) fn first_errors(text: &str) -> Result<(usize, u16), String> {
         let status = status.parse().ok().filter(|status| (400..600).contains(status));
         Some((count.parse().ok()?, status?))
     });
-    numbers.ok_or_else(|| "expected N:STATUS, with a STATUS from 400 to 599".into())
+    numbers.ok_or_else(|| {
+        let status = text.parse().ok().filter(|status| (400..600).contains(status)).unwrap_or(529);
+        format!(
+            "expected N:STATUS, with a STATUS from 400 to 599: `1:{status}` fails the first request, \
+             `--status {status}` fails all"
+        )
+    })
 }
 
 /// Parses a time in milliseconds that is not 0.

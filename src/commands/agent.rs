@@ -56,7 +56,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let out = Output::standard().until(options.deadline);
     let mut out: Box<dyn Sink> = match args.show {
         true => {
-            let look = look(&args.parts, ColorChoice::Auto);
+            let look = look(&args.parts, ColorChoice::Auto, args.plain);
             of_people(People::new(out, look.clone(), None, None).of_run(), &look)
         }
         false => Box::new(Ndjson::new(out, Label::default())),

@@ -29,7 +29,7 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
         bail!("one stream comes of one FILE: convert each by itself");
     }
     let inputs = Inputs::new(&args.reading.files)?;
-    let name = inputs.names.first().copied().unwrap_or("-");
+    let name = inputs.names.first().map_or("-", AsRef::as_ref);
     let strict = args.reading.wire.strict;
     let (mut status, mut rest) = (Status::new(strict), Status::new(strict));
     let (mut seen, mut losses) = (Seen::default(), Losses::default());

@@ -16,7 +16,7 @@ use crate::json;
 use crate::status::{Outcome, Status};
 
 pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
-    let inputs = Inputs::new(&args.files)?;
+    let inputs = Inputs::with_folders(&args.files)?;
     let mut out = Output::standard();
     let mut status = Status::default();
     let mut separator = "";

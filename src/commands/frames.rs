@@ -15,7 +15,7 @@ use crate::commands::exchanges::{Source, Stream};
 use crate::commands::{Inputs, conclude, lost};
 
 pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
-    let inputs = Inputs::new(&args.files)?;
+    let inputs = Inputs::with_folders(&args.files)?;
     let mut out = Output::standard();
     let mut status = Status::new(args.strict);
     let (strict, max_event) = (args.strict, args.max_event.0);

@@ -34,6 +34,10 @@ pub(super) fn listen(
     signals: &Signals,
 ) -> anyhow::Result<u8> {
     let name = || format!("--listen {address}");
+    if !address.contains(':') {
+        let port = if address.parse::<u16>().is_ok() { address } else { "8080" };
+        bail!("{}: name a host and a port, as 127.0.0.1:{port}; port 0 is any free one", name());
+    }
     let addresses: Vec<_> = address.to_socket_addrs().with_context(name)?.collect();
     if !args.listen_anywhere && addresses.iter().any(|address| !address.ip().is_loopback()) {
         bail!("{}: others could reach it, which --listen-anywhere allows", name());
@@ -65,6 +69,7 @@ pub(super) fn listen(
             }
         }
     }
+    service.note_several();
     let name = name();
     thread::Builder::new().spawn(move || accept(&Arc::new(service), &listener, &name))?;
     let process = child.as_ref().map(Pid::from_child);

@@ -61,7 +61,8 @@ pub(super) fn show(args: &Show) -> anyhow::Result<u8> {
     let mut config = of_one_choice(&args.reading, "show")?;
     config.assembly.deltas = true;
     config.assembly.prompts = true;
-    let job = Job::new(&args.reading, config, Print::People(look(&args.parts, args.color)))?;
+    let job =
+        Job::new(&args.reading, config, Print::People(look(&args.parts, args.color, args.plain)))?;
     let job = Job { wants_answer: true, ..job };
     Ok(job.run()?.code(false))
 }
@@ -77,7 +78,7 @@ fn of_one_choice(reading: &Reading, command: &str) -> anyhow::Result<Config> {
 }
 
 /// Returns how the answer looks on this standard output: these parts of it, or those that suit.
-pub(super) fn look(parts: &[Part], color: ColorChoice) -> Look {
+pub(super) fn look(parts: &[Part], color: ColorChoice, is_plain: bool) -> Look {
     let is_terminal = io::stdout().is_terminal();
     let wants = |part| parts.contains(&part) || parts.contains(&Part::All);
     let parts = match (parts.is_empty(), is_terminal) {
@@ -95,7 +96,8 @@ pub(super) fn look(parts: &[Part], color: ColorChoice) -> Look {
     let columns = tcgetwinsize(stdout()).map_or(0, |size| usize::from(size.ws_col));
     let width = if columns == 0 { 80 } else { columns };
     // What goes through `less -R` ends on a terminal.
-    Look { parts, is_terminal: is_terminal || has_color, has_color, width }
+    let is_laid_out = is_terminal && !is_plain;
+    Look { parts, is_terminal: is_terminal || has_color, has_color, width, is_laid_out }
 }
 
 /// Returns what shows to people: all that comes, or in a pipe what counted of an agent's run.
@@ -128,7 +130,7 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn new(reading: &'a Reading, config: Config, print: Print<'a>) -> anyhow::Result<Self> {
-        let (inputs, sum) = (Inputs::new(&reading.files)?, Mutex::default());
+        let (inputs, sum) = (Inputs::with_folders(&reading.files)?, Mutex::default());
         let wants_answer = false;
         Ok(Job { inputs, reading, print, config, wants_answer, sum })
     }

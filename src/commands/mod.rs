@@ -10,6 +10,7 @@ mod formats;
 mod frames;
 mod listen;
 mod messages;
+mod mistakes;
 mod next;
 mod parallel;
 mod reader;
@@ -21,15 +22,14 @@ mod rows;
 mod service;
 mod tools;
 
+use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fmt};
 
 use anyhow::bail;
-use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue};
-use clap::{ColorChoice, CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory};
 use signal_hook::consts::SIGPIPE;
 
 use crate::cli::{Cli, Command, Late};
@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
     }
     // If it fails, a file that is too large ends the program by its signal, as it would any other.
     let _ = catch_full_files();
-    let ran = match Cli::try_parse() {
+    let ran = match Cli::parse_grouped() {
         Ok(cli) => run(&cli.command),
         Err(error) => answer(error),
     };
@@ -119,65 +119,20 @@ fn answer(error: clap::Error) -> anyhow::Result<u8> {
     }
     if error.use_stderr() {
         // It repeats arguments, which may have come from anywhere.
-        report_lines(&mut io::stderr(), &with_way_out(error).render().to_string());
+        report_lines(&mut io::stderr(), &mistakes::with_way_out(error).render().to_string());
         return Ok(Outcome::Usage as u8);
     }
-    if io::stdout().is_terminal() {
-        // If this fails, there is no other place to report it.
-        let _ = error.print();
-        return Ok(0);
-    }
-    print(&error.render().to_string())
-}
-
-/// Adds what the user may have meant: `toolstream parse FILE` where a FILE stands in place of a
-/// command, and the commands that an option belongs to.
-fn with_way_out(mut error: clap::Error) -> clap::Error {
-    let context = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        _ => String::new(),
-    };
-    let word = context(ContextKind::InvalidSubcommand);
-    let option = context(ContextKind::InvalidArg);
-    let tip = match error.kind() {
-        clap::error::ErrorKind::InvalidSubcommand if word == "-" || Path::new(&word).exists() => {
-            format!("to read it: `toolstream parse {word}`")
-        }
-        clap::error::ErrorKind::UnknownArgument => match owners(&option).as_slice() {
-            [] => return without_escape(error, &option),
-            owners => format!(
-                "'{option}' is an option of `toolstream {}`",
-                owners.join("`, `toolstream ")
-            ),
-        },
-        _ => return error,
-    };
-    let tip = StyledStr::from(tip);
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
-    error
-}
-
-/// Takes out the tip that an unknown option is a value behind `--`: what stands there is COMMAND, or
-/// nothing.
-fn without_escape(mut error: clap::Error, option: &str) -> clap::Error {
-    let escape = format!("-- {option}");
-    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested) {
-        let is_escape = |tip: &&StyledStr| tip.to_string().contains(&escape);
-        let tips = tips.iter().filter(|tip| !is_escape(tip)).cloned().collect();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
-    }
-    error
-}
-
-/// Returns the names of the commands that have this option.
-fn owners(option: &str) -> Vec<String> {
-    let is_it = |arg: &clap::Arg| {
-        arg.get_long().is_some_and(|long| option.strip_prefix("--") == Some(long))
-            || arg.get_short().is_some_and(|short| option == format!("-{short}"))
-    };
-    let commands = Cli::declared();
-    let has_it = |command: &&clap::Command| command.get_arguments().any(is_it);
-    commands.get_subcommands().filter(has_it).map(|command| command.get_name().to_owned()).collect()
+    let words: Vec<_> = env::args_os().skip(1).collect();
+    let is_long = words.iter().any(|word| word == "--help" || word == "help");
+    let names = words.iter().filter_map(|word| word.to_str());
+    let page = names.filter(|_| is_long && error.kind() == clap::error::ErrorKind::DisplayHelp);
+    let page =
+        page.into_iter().find(|word| !word.starts_with('-') && *word != "help").and_then(Cli::help);
+    let page = page.unwrap_or_else(|| error.render());
+    print(&match has_color(ColorChoice::Auto) {
+        true => page.ansi().to_string(),
+        false => page.to_string(),
+    })
 }
 
 /// Prints a text that is known as a whole.
@@ -235,7 +190,7 @@ fn needs_pipe(hint: &str) -> anyhow::Result<()> {
 
 /// The inputs of a command, in the order given.
 struct Inputs<'a> {
-    names: Vec<&'a str>,
+    names: Vec<Cow<'a, str>>,
     signals: Signals,
 }
 
@@ -245,9 +200,20 @@ impl<'a> Inputs<'a> {
         if files.is_empty() {
             needs_pipe("name a FILE, pipe a stream in, or say `-` to type one")?;
         }
-        let names =
-            if files.is_empty() { vec!["-"] } else { files.iter().map(String::as_str).collect() };
+        let names = match files {
+            [] => vec!["-".into()],
+            files => files.iter().map(|name| name.as_str().into()).collect(),
+        };
         Ok(Inputs { names, signals: Signals::listen()? })
+    }
+
+    /// Takes the captures in each folder that is named, as `check` does, in its place.
+    fn with_folders(files: &'a [String]) -> anyhow::Result<Self> {
+        let mut inputs = Inputs::new(files)?;
+        if files.iter().any(|name| Path::new(name).is_dir()) {
+            inputs.names = check::with_captures(files)?.into_iter().map(Cow::Owned).collect();
+        }
+        Ok(inputs)
     }
 
     /// Opens an input, or reports why it cannot be read; the others are still read.

@@ -130,6 +130,7 @@ fn wait(time: Option<Instant>, signals: &Signals) -> io::Result<()> {
 /// Answers the request on standard input.
 fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
     needs_pipe("--http reads a request from it")?;
+    service.note_several();
     let mut out = Output::standard();
     let mut input = Asked { signals, until: Instant::now() + service.patience };
     let mut held = service.room.held();

@@ -5,6 +5,7 @@ use std::io;
 use anyhow::Context;
 
 use crate::commands::shown;
+use crate::detect;
 use crate::frame::without_mark;
 use crate::io::read_whole;
 use crate::request::{Body, Refused};
@@ -21,8 +22,21 @@ pub(super) fn read_request(path: &str) -> anyhow::Result<(Body, Vec<u8>)> {
         Ok(text) => Body::new(text),
         Err(_) => Err("is not UTF-8".to_owned()),
     };
-    body.map(|body| (body, bytes))
-        .map_err(|why| named(Refused::malformed(format!("the request {why}")), shown(path)))
+    body.map_err(|why| match answer(&bytes) {
+        Some(format) => {
+            format!("this is an answer ({format}), not a request: the request comes first")
+        }
+        None => format!("the request {why}"),
+    })
+    .map(|body| (body, bytes))
+    .map_err(|why| named(Refused::malformed(why), shown(path)))
+}
+
+/// Returns the format of bytes that are a stream or a log.
+fn answer(bytes: &[u8]) -> Option<String> {
+    let head = bytes.get(..detect::WINDOW).unwrap_or(bytes);
+    let format = detect::explain_with(None, head, head.len() == bytes.len()).format;
+    Some(format).filter(|format| !matches!(format.as_str(), "unknown" | "text"))
 }
 
 /// Reads a file of JSON without the byte order mark that it may begin with: parsers may ignore that

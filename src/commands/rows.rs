@@ -14,7 +14,8 @@ use crate::frame::without_mark;
 use crate::io::{Output, Progress, Task, die, pump, report};
 use crate::pipeline::Config;
 use crate::rows::{Field, RowReader};
-use crate::status::Status;
+use crate::sink;
+use crate::status::{Outcome, Status};
 
 use crate::commands::parallel::InOrder;
 use crate::commands::{HasRead, Inputs, Lost, conclude, shown, write_now};
@@ -56,11 +57,18 @@ pub(super) fn rows(args: &Classify, field: &Field, config: &Config) -> anyhow::R
     if let Some(signal) = read.signal {
         die(signal);
     }
+    let mut status = read.status;
     if sum.failed > 0 {
-        let message = format!("{} of {} rows hold no good answer", sum.failed, sum.rows);
+        let mut message = format!("{} of {} rows hold no good answer", sum.failed, sum.rows);
+        if sum.without_field == sum.rows {
+            message.push_str(": none has the field that --rows names");
+            status.note(Outcome::Malformed);
+        }
         report(&mut io::stderr(), &message);
     }
-    let mut status = read.status;
+    if args.sum {
+        report(&mut io::stderr(), &sum.messages.to_string());
+    }
     if args.exit_code {
         status.add(sum.status);
     }
@@ -84,11 +92,24 @@ struct Batch {
 }
 
 /// The rows that have been read.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Sum {
     rows: u64,
     failed: u64,
+    without_field: u64,
     status: Status,
+    /// The messages in them.
+    messages: sink::Sum,
+}
+
+impl Sum {
+    fn add(&mut self, other: Sum) {
+        self.rows += other.rows;
+        self.failed += other.failed;
+        self.without_field += other.without_field;
+        self.status.add(other.status);
+        self.messages.add(other.messages);
+    }
 }
 
 /// Cuts inputs into batches.
@@ -202,7 +223,9 @@ impl Batch {
             let number = *first + sum.rows;
             let done = reader.read(row, &format!("{name}: row {number}"), out);
             sum.rows += 1;
+            sum.without_field += u64::from(done.has_no_field);
             sum.status.add(done.status);
+            sum.messages.add(done.sum);
             if !done.stderr.is_empty() {
                 if sum.failed < MAX_REPORTED {
                     stderr.push(done.stderr);
@@ -221,15 +244,13 @@ fn write(results: Receiver<Batch>, emptied: Sender<Batch>) -> Result<Sum, Lost> 
     let mut waiting = InOrder::default();
     for batch in results {
         waiting.add(batch.at, batch);
-        while let Some(batch) = waiting.take() {
+        while let Some(mut batch) = waiting.take() {
             write_now(&mut out, &batch.out)?;
             let unreported = MAX_REPORTED.saturating_sub(sum.failed);
             for line in batch.stderr.iter().take(usize::try_from(unreported).unwrap_or(0)) {
                 let _ = io::stderr().write_all(line);
             }
-            sum.rows += batch.sum.rows;
-            sum.failed += batch.sum.failed;
-            sum.status.add(batch.sum.status);
+            sum.add(std::mem::take(&mut batch.sum));
             // The reader may have ended.
             let _ = emptied.send(batch);
         }

@@ -86,13 +86,23 @@ impl Service {
         };
         let all = args.status.map(|status| (None, status));
         let fail = all.or(args.fail.map(|(count, status)| (Some(count), status)));
+        let server = Server::new(captures, tape, args.play(), by, fail, args.first_requests);
         Ok(Service {
-            server: Server::new(captures, tape, args.play(), by, fail, args.first_requests),
+            server,
             log: log.transpose()?,
             max_body: args.max_event.0,
             room: Room::new(args.max_event.0),
             patience: PATIENCE,
         })
+    }
+
+    /// Says which captures are not sent whole to every client.
+    pub(super) fn note_several(&self) {
+        for name in self.server.of_several() {
+            let message = "it holds several messages: an endpoint of its own format gets them all, \
+                           another one the first alone";
+            report_on(&mut io::stderr(), name, message, None);
+        }
     }
 
     /// Answers a request, or says why it cannot be answered. Returns true if the connection is to

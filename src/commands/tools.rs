@@ -65,7 +65,15 @@ pub(super) fn row<'w>(
 /// Returns the tools that calls are run with; none without `--tools`.
 pub(super) fn toolbox(args: &Running) -> anyhow::Result<Toolbox> {
     let Some(folder) = &args.tools else { return Ok(Toolbox::default()) };
-    let mut tools = read(folder).with_context(|| format!("--tools {}", folder.display()))?;
+    let name = || format!("--tools {}", folder.display());
+    if folder.is_file() {
+        bail!(
+            "{}: this is a file: here --tools is the DIR of executables, and --declare FILE says \
+             what they take",
+            name()
+        );
+    }
+    let mut tools = read(folder).with_context(name)?;
     if let Some(path) = &args.declare {
         tools.declare(path).with_context(|| format!("--declare {}", path.display()))?;
     }

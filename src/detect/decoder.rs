@@ -10,6 +10,7 @@ use crate::event::{Code, Failure, Kind};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::emit::EventOut;
+use crate::format::table::FORMATS;
 use crate::frame::{Frame, Framing, Header};
 use crate::json;
 use crate::json::Str;
@@ -83,6 +84,19 @@ fn is_enough(held: &[Held]) -> bool {
     held.len() >= MOST_UNKNOWN || size >= WINDOW
 }
 
+/// The error of an input that is what a provider is sent.
+const REQUEST: &str = "this is a request, not an answer: send it (`curl -sSN \"$URL\" -H \
+                       @headers --json @FILE`) and read what comes back";
+
+/// True if a record holds a conversation and no answer, as requests do.
+fn is_request(data: &[u8]) -> bool {
+    let json = std::str::from_utf8(data).unwrap_or_default().trim_start();
+    let mut requests = FORMATS.iter().filter_map(|row| row.request);
+    json.starts_with('{')
+        && requests
+            .any(|row| json::member(json, row.list).is_some_and(|list| list.starts_with('[')))
+}
+
 impl AutoDecoder {
     /// Returns a decoder that detects the format, our own events if `finds_ours`, or takes the one
     /// that is wanted.
@@ -141,6 +155,10 @@ impl AutoDecoder {
     /// Fails: no frame is in a known format.
     fn give_up(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         let Some(first) = self.held.first() else { return Ok(()) };
+        if is_request(&first.data) {
+            let offset = first.offset;
+            return self.fail(REQUEST, offset, out);
+        }
         let name = match first.event_type.as_str() {
             "" => String::new(),
             name => format!(" is named {} and", json::quote_start(&mask(name))),

@@ -170,7 +170,8 @@ impl AutoFramer {
         self.state = State::Rejected;
         let offset = self.places.input(0);
         let Rejected { kind, message } = rejected;
-        let raw = if kind == FaultKind::Gateway { self.head.trim_ascii() } else { &[] };
+        let is_error = matches!(kind, FaultKind::Gateway | FaultKind::Tool);
+        let raw = if is_error { self.head.trim_ascii() } else { &[] };
         out(Err(Fault { kind, message, offset, raw }))
     }
 

@@ -1,6 +1,8 @@
 //! Recognises inputs that hold no stream among those that only plain text fits, so that the error
 //! names what they are and what to do.
 
+use memchr::memmem;
+
 use crate::event::mask;
 use crate::frame::{FaultKind, skip_blank};
 
@@ -11,14 +13,15 @@ pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<Rejected, ()>> {
     if let Some(found) = stranger(head, ended) {
         return Some(found.map(|message| Rejected { kind: FaultKind::Unrecognised, message }));
     }
-    match is_gateway_error(head, ended) {
-        Some(true) => {
-            let message = mask(String::from_utf8_lossy(skip_blank(head)).trim());
-            Some(Ok(Rejected { kind: FaultKind::Gateway, message }))
-        }
-        None if !ended => Some(Err(())),
-        _ => None,
-    }
+    let (gateway, tool) = (is_gateway_error(head, ended), is_error_of_tool(head, ended));
+    let kind = match (gateway, tool) {
+        (Some(true), _) => FaultKind::Gateway,
+        (_, Some(true)) => FaultKind::Tool,
+        (None, _) | (_, None) if !ended => return Some(Err(())),
+        _ => return None,
+    };
+    let message = mask(String::from_utf8_lossy(skip_blank(head)).trim());
+    Some(Ok(Rejected { kind, message }))
 }
 
 /// The reason why an input is not read, and its kind.
@@ -182,6 +185,62 @@ fn is_gateway_error(head: &[u8], ended: bool) -> Option<bool> {
     if may_be { None } else { Some(false) }
 }
 
+/// The lines that a program prints in place of an answer it could not fetch, in lower case: how they
+/// begin, and what else is in them.
+const TOOL_ERRORS: &[(&[u8], &[u8])] = &[
+    // curl: src/tool_msgs.c, and what tool_operate.c adds where no certificate fits.
+    (b"curl: (", b") "),
+    (b"more details here: https://curl.", b""),
+    (b"curl failed to verify the legitimacy of the server", b""),
+    (b"establish a secure connection to it.", b""),
+    (b"how to fix it, please visit the web", b""),
+    // GNU wget and BusyBox's.
+    (b"wget: unable to ", b""),
+    (b"wget: bad address ", b""),
+    (b"wget: can't connect to ", b""),
+    (b"wget: server returned error: ", b""),
+    // HTTPie, xh, ssh, Docker, Ollama.
+    (b"http: error: ", b""),
+    (b"https: error: ", b""),
+    (b"xh: error: ", b""),
+    (b"ssh: connect to host ", b": "),
+    (b"ssh: could not resolve hostname ", b": "),
+    (b"docker: error response from daemon: ", b""),
+    (b"docker: cannot connect to the docker daemon", b""),
+    (b"error: could not connect to ollama", b""),
+    (b"error: ollama server not responding", b""),
+    // A shell in a script.
+    (b"bash: line ", b": command not found"),
+    (b"sh: ", b": not found"),
+    (b"/bin/sh: ", b": not found"),
+];
+
+/// Returns true if each line of the input is such an error, and nothing while it may still be so.
+fn is_error_of_tool(head: &[u8], ended: bool) -> Option<bool> {
+    let text = skip_blank(head);
+    if text.is_empty() || text.len() > LONGEST_ERROR {
+        return if text.is_empty() && !ended { None } else { Some(false) };
+    }
+    let lower = text.to_ascii_lowercase();
+    let mut lines = lower.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let open = lines.next_back().unwrap_or_default();
+    let is_one = |line: &[u8]| {
+        let holds = |(begins, has): &(&[u8], &[u8])| {
+            line.starts_with(begins) && (has.is_empty() || memmem::find(line, has).is_some())
+        };
+        line.is_empty() || TOOL_ERRORS.iter().any(holds)
+    };
+    let may_become = |(begins, _): &(&[u8], &[u8])| {
+        if open.len() < begins.len() { begins.starts_with(open) } else { open.starts_with(begins) }
+    };
+    match lines.all(is_one) {
+        false => Some(false),
+        true if ended => Some(is_one(open)),
+        true if TOOL_ERRORS.iter().any(may_become) => None,
+        true => Some(false),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,5 +297,27 @@ mod tests {
         check_error("502", false);
         check_error("A bad gateway", false);
         check_error("", false);
+    }
+
+    #[track_caller]
+    fn check_tool(text: &str, expected: bool) {
+        assert_eq!(is_error_of_tool(text.as_bytes(), true), Some(expected), "{text:?}");
+        let decided =
+            (0..text.len()).find_map(|cut| is_error_of_tool(&text.as_bytes()[..cut], false));
+        assert!(decided.is_none_or(|decided| !expected && !decided), "{text:?}: {decided:?}");
+    }
+
+    #[test]
+    fn errors_of_tools_are_all_there_is() {
+        check_tool("curl: (6) Could not resolve host: a.example\n", true);
+        check_tool("\ncurl: (7) Failed to connect\ncurl: (7) Failed to connect\n\n", true);
+        check_tool("curl: (22) The requested URL returned error: 404", true);
+        check_tool("wget: unable to resolve host address ‘a.example’\n", true);
+        check_tool("bash: line 1: ask: command not found\n", true);
+        check_tool("curl: (6) means that the host is not known.\nTry another.\n", false);
+        check_tool("curl: option -x: requires a parameter", false);
+        check_tool("Use curl: (6) is an error.", false);
+        check_tool("sh: a shell", false);
+        check_tool("", false);
     }
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::dialect::machine::grammar::Grammar;
 use crate::dialect::spec::{Body, Call, Dialect, Envelope, Parameters, Region, Role, Words};
+use crate::json;
 use crate::row_error::RowError;
 
 /// Parses a template, or a `tokenizer_config.json` that holds one. The row is leaked, as by
@@ -23,12 +24,13 @@ pub(super) fn load(text: &str) -> Result<&'static Dialect, RowError> {
 
 /// Parses a template. Fails with a sentence that names what is wrong, or has no equivalent.
 fn read(text: &str) -> Result<&'static Dialect, String> {
-    let mut json: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    if let Some(inner) = json.get_mut("response_template") {
-        json = inner.take();
+    let misread = |error| json::misread(text, &error);
+    let mut value: Value = serde_json::from_str(text).map_err(misread)?;
+    if let Some(inner) = value.get_mut("response_template") {
+        value = inner.take();
     }
     let template: Template =
-        serde_json::from_value(json).map_err(|error| format!("response_template: {error}"))?;
+        serde_json::from_value(value).map_err(|error| format!("response_template: {error}"))?;
     let mut dialect = Dialect { name: "response_template", ..Dialect::EMPTY };
     let (mut regions, mut calls, mut drops) = (Vec::new(), Vec::new(), Vec::new());
     for (name, field) in &template.fields {

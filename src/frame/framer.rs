@@ -116,6 +116,8 @@ pub enum FaultKind {
     Status(u16),
     /// The input is the error of a gateway, in plain text.
     Gateway,
+    /// The input is what a program printed that could not fetch an answer.
+    Tool,
     /// A comment between frames, which keeps a connection alive: nothing is wrong.
     Comment,
     /// What follows an HTTP response is an input of its own: nothing is wrong.

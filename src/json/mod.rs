@@ -13,6 +13,7 @@ mod core_schema;
 mod end;
 mod line;
 mod members;
+mod misread;
 mod object;
 mod plain;
 mod reader;
@@ -30,6 +31,7 @@ pub use line::Line;
 #[cfg(feature = "cli")]
 pub(crate) use members::try_members;
 pub(crate) use members::{elements, member, members, place};
+pub(crate) use misread::misread;
 pub(crate) use object::{Member, ObjectReader};
 pub(crate) use plain::{
     after_space, append_start, begins_with, char_length, plain_length, same_length,

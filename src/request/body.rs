@@ -16,8 +16,8 @@ impl Body {
         match serde_json::from_str::<&RawValue>(&text) {
             Ok(value) if value.get().starts_with('{') => Ok(Body(text)),
             Ok(_) => Err("is no JSON object".into()),
-            Err(error) if text.trim().is_empty() => Err(format!("is empty: {error}")),
-            Err(error) => Err(format!("is not JSON: {error}")),
+            Err(_) if text.trim().is_empty() => Err("is empty".into()),
+            Err(error) => Err(format!("is not JSON: {}", json::misread(&text, &error))),
         }
     }
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::json;
 use crate::request::message::Given;
 
 #[derive(Deserialize)]
@@ -21,8 +22,8 @@ struct Row<'a> {
 /// the line or element.
 pub(crate) fn read(text: &str) -> Result<Vec<Given>, String> {
     let rows: Vec<(usize, &str)> = if text.trim_start().starts_with('[') {
-        let rows: Vec<&RawValue> =
-            serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+        let rows: Vec<&RawValue> = serde_json::from_str(text)
+            .map_err(|error| format!("not JSON: {}", json::misread(text, &error)))?;
         rows.into_iter().map(RawValue::get).enumerate().collect()
     } else {
         text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).collect()
@@ -30,7 +31,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<Given>, String> {
     let mut results = Vec::new();
     for (at, row) in rows {
         let wrong = |what: &str| format!("result {}: {what}", at + 1);
-        let row: Row<'_> = serde_json::from_str(row).map_err(|error| wrong(&error.to_string()))?;
+        let misread = |error| wrong(&json::misread(row, &error));
+        let row: Row<'_> = serde_json::from_str(row).map_err(misread)?;
         if row.r#type.is_some_and(|kind| kind != "tool_result") {
             continue;
         }

@@ -22,6 +22,10 @@ pub struct Sum {
     types: BTreeMap<&'static str, u64>,
     input_tokens: u64,
     output_tokens: u64,
+    /// The number of messages that said no tokens.
+    without_usage: u64,
+    /// True if the open message has said its tokens.
+    has_usage: bool,
     /// The number of calls of each name.
     calls: BTreeMap<String, u64>,
     /// The number of calls of other names.
@@ -34,6 +38,7 @@ impl Sum {
             Kind::Finish(finish) => self.end(Ending::Good(*finish)),
             Kind::Error(failure) => self.end(Ending::Bad(*failure)),
             Kind::Usage(usage) => {
+                self.has_usage = true;
                 add_to(&mut self.input_tokens, usage.input_tokens.unwrap_or_default());
                 add_to(&mut self.output_tokens, usage.output_tokens.unwrap_or_default());
             }
@@ -44,6 +49,7 @@ impl Sum {
 
     fn end(&mut self, ending: Ending<'_>) {
         *self.types.entry(ending.of_type().name()).or_default() += 1;
+        self.without_usage += u64::from(!std::mem::take(&mut self.has_usage));
     }
 
     fn count(&mut self, name: &str, calls: u64) {
@@ -63,6 +69,7 @@ impl Sum {
         }
         add_to(&mut self.input_tokens, other.input_tokens);
         add_to(&mut self.output_tokens, other.output_tokens);
+        self.without_usage += other.without_usage;
         other.calls.iter().for_each(|(name, count)| self.count(name, *count));
         self.others += other.others;
     }
@@ -75,13 +82,17 @@ fn add_to(sum: &mut u64, tokens: u64) {
 
 impl fmt::Display for Sum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let messages: u64 = self.types.values().sum();
-        write!(f, "{} message{}", grouped(messages), if messages == 1 { "" } else { "s" })?;
+        let counted =
+            |count| format!("{} message{}", grouped(count), if count == 1 { "" } else { "s" });
+        f.write_str(&counted(self.types.values().sum()))?;
         for (at, (name, count)) in self.types.iter().enumerate() {
             write!(f, "{}{} {name}", if at == 0 { ": " } else { ", " }, grouped(*count))?;
         }
         let (input, output) = (grouped(self.input_tokens), grouped(self.output_tokens));
         write!(f, "; {input} tokens in, {output} out")?;
+        if self.without_usage > 0 {
+            write!(f, " ({} without usage)", counted(self.without_usage))?;
+        }
         let mut calls: Vec<_> = self.calls.iter().collect();
         calls.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         for (at, (name, count)) in calls.iter().take(MAX_SHOWN).enumerate() {

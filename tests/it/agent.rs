@@ -89,7 +89,7 @@ fn an_agent_is_shown_to_people() {
     let shown = String::from_utf8(output.stdout).unwrap().replace('\r', "");
     let lines: Vec<&str> = shown.lines().filter(|line| !line.is_empty()).collect();
     let expected = [
-        "Wait. ",
+        "Wait.",
         "▸ t  a: 1",
         "◂ t",
         "  out",
@@ -499,7 +499,9 @@ fn a_command_that_fails() {
     let missing = run(&["./no-such-program"]);
     missing.check(7, "command_failed");
     assert!(missing.err.contains("./no-such-program: "), "{}", missing.err);
-    run(&["sh", "-c", "exit 3"]).check(7, "command_failed");
+    let failed = run(&["sh", "-c", "exit 3"]);
+    failed.check(7, "command_failed");
+    assert_eq!(failed.err, "toolstream: round 1: sh failed with exit status 3\n");
     run(&["sh", "-c", "kill -9 $$"]).check(7, "command_failed");
     run(&["true"]).check(4, "error");
     run(&["echo", "{\"error\":{\"message\":\"no\",\"code\":400}}"]).check(5, "error");
@@ -581,30 +583,30 @@ fn without_a_terminal_no_one_is_asked() {
     if fs::File::open("/dev/tty").is_ok() {
         return eprintln!("there is a terminal: nothing is tested");
     }
-    let answer = calls(&[("a", "t", "{}"), ("b", "t", "{}")]);
-    let scene = Scene::new(&[answer, says("Done.", "stop")]).tool("t", "echo ran >> ran");
+    let answer = calls(&[("a", "t", "{}"), ("b", "t", "{}"), ("c", "u", "{}")]);
+    let again = calls(&[("d", "u", "{}"), ("e", "v", "{}")]);
+    let scene = Scene::new(&[answer, again, says("Done.", "stop")]);
+    let scene =
+        ["t", "u", "v"].iter().fold(scene, |scene, name| scene.tool(name, "echo ran >> ran"));
     let args = ["agent", "-i", "--tools", "tools", "request.json", "--", "sh", "-c", COMMAND];
     let run = scene.run(&args);
-    let why = "the tool t was not run: there is no terminal to ask on; `--approve t=auto` runs it";
-    assert_eq!((run.code, run.err), (Some(0), format!("toolstream: {why}\n")));
+    let no_one = "there is no terminal to ask on; `--approve";
+    let expected = format!(
+        "toolstream: the tools t, u were not run: {no_one} t=auto,u=auto` runs them\n\
+         toolstream: the tool v was not run: {no_one} v=auto` runs it\n\
+         toolstream: no tool was run: every call was denied\n"
+    );
+    assert_eq!((run.code, run.err), (Some(0), expected));
     assert!(!scene.path("ran").exists());
 }
 
-/// The pains 11 and 13: all is shown before the first tool runs, and only `y` is yes.
-#[test]
-fn calls_are_approved_on_the_terminal() {
+/// Runs an agent whose calls are asked about, and answers each question that comes. Returns all that
+/// the terminal showed; nothing if there is no script(1). No tool runs before the last answer.
+fn asked(scene: &Scene, answers: &[&str]) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {
-        return eprintln!("there is no script(1): nothing is tested");
+        eprintln!("there is no script(1): nothing is tested");
+        return None;
     }
-    let scene = Scene::new(&[
-        calls(&[
-            ("a", "t", "{\"p\":\"\u{202e}x\"}"),
-            ("b", "t", "{\"p\":2}"),
-            ("c", "t", "{\"p\":3}"),
-        ]),
-        says("Done.", "stop"),
-    ]);
-    let scene = scene.tool("t", "echo ran >> ran; echo ran");
     let agent = format!(
         "{} agent -i --tools tools request.json -- sh -c 'cat > /dev/null; cat $TOOLSTREAM_ROUND.sse'",
         env!("CARGO_BIN_EXE_toolstream")
@@ -615,7 +617,7 @@ fn calls_are_approved_on_the_terminal() {
     let mut stdin = child.stdin.take().unwrap();
     let mut seen = Vec::new();
     let mut out = child.stdout.take().unwrap();
-    for answer in ["y\n", "\n", "use 4, not 3\n"] {
+    for answer in answers {
         let count = seen.len();
         while !String::from_utf8_lossy(&seen[count..]).contains("[y/N]") {
             let mut bytes = [0; 256];
@@ -628,11 +630,37 @@ fn calls_are_approved_on_the_terminal() {
     }
     out.read_to_end(&mut seen).unwrap();
     child.wait().unwrap();
-    let seen = String::from_utf8_lossy(&seen);
+    Some(String::from_utf8_lossy(&seen).into_owned())
+}
+
+/// A scene with an answer of three calls of `t`.
+fn three_calls(first: &str) -> Scene {
+    let three = [("a", "t", first), ("b", "t", "{\"p\":2}"), ("c", "t", "{\"p\":3}")];
+    Scene::new(&[calls(&three), says("Done.", "stop")]).tool("t", "echo ran >> ran; echo ran")
+}
+
+/// The pains 11 and 13: all is shown before the first tool runs, and only `y` is yes.
+#[test]
+fn calls_are_approved_on_the_terminal() {
+    let scene = three_calls("{\"p\":\"\u{202e}x\"}");
+    let Some(seen) = asked(&scene, &["y\n", "\n", "use 4, not 3\n"]) else { return };
     assert!(seen.contains("run t?") && seen.contains("p: \"\\u202ex\""), "{seen}");
     let denied = "Error: The call was not run: the user has denied it";
     let results = ["ran\n".into(), format!("{denied}."), format!("{denied}: use 4, not 3.")];
     assert_eq!(scene.results(), results);
+}
+
+#[test]
+fn the_answers_to_a_question_are_explained() {
+    let scene = three_calls("{}");
+    let Some(seen) = asked(&scene, &["n\n", "?\n", "always\n"]) else { return };
+    assert!(seen.contains("a, always") && seen.contains("q, quit"), "{seen}");
+    assert_eq!(scene.results()[1..], ["ran\n", "ran\n"]);
+    let scene = three_calls("{}");
+    let before = scene.read("request.json");
+    let Some(seen) = asked(&scene, &["y\n", "q\n"]) else { return };
+    assert!(seen.contains("\"reason\":\"interrupted\""), "{seen}");
+    assert!(!scene.path("ran").exists() && scene.read("request.json") == before);
 }
 
 #[test]

@@ -338,9 +338,9 @@ fn a_cassette_answers_what_was_recorded() {
     assert!(answer.contains("call_a"), "{answer}");
 }
 
-/// README's lines: a cassette is a provider for another client, and a capture under test in CI.
+/// The guide's lines: a cassette is a provider for another client, and a capture under test in CI.
 #[test]
-fn what_the_readme_says_runs() {
+fn what_the_guide_says_runs() {
     let (name, bytes, _) = parts(&root().join("fixtures/cassette/vcr/ruby.cassette"));
     let folder = folder(&[(&name, std::str::from_utf8(&bytes).unwrap())]);
     let ask = "curl -sS -d '{\"model\":\"claude-sonnet-4\",\"max_tokens\":64,\"messages\":[\

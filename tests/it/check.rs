@@ -553,10 +553,10 @@ fn shell(folder: &Path, script: &str, url: &str) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(said).unwrap())
 }
 
-/// Each of README's six lines says yes of what it should, and no of what it should.
+/// Each of the guide's six lines says yes of what it should, and no of what it should.
 #[test]
-fn the_lines_of_the_readme_keep_captures() {
-    let blocks = blocks("README.md", "Captures under test", "sh");
+fn the_lines_of_the_guide_keep_captures() {
+    let blocks = blocks("man/guide.md", "Captures under test", "sh");
     let lines: Vec<&str> = blocks.iter().flat_map(|block| block.lines()).collect();
     let [attributes, settings, update, check, review, github] = lines[..] else {
         panic!("{lines:?}")

@@ -13,7 +13,7 @@ use assert_cmd::cargo::cargo_bin;
 use crate::case::{is_updated, root, updated};
 
 /// The pages whose examples run.
-const PAGES: [&str; 2] = ["README.md", "man/reference.md"];
+const PAGES: [&str; 3] = ["README.md", "man/guide.md", "man/reference.md"];
 
 fn read(page: &str) -> String {
     fs::read_to_string(root().join(page)).unwrap()
@@ -66,8 +66,11 @@ fn shell(command: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn has_jq() -> bool {
-    Command::new("jq").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+/// True if this program is there, or a command does not run it.
+fn can_run(command: &str, program: &str) -> bool {
+    let mut version = Command::new(program);
+    version.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    !command.contains(&format!("{program} ")) || version.status().is_ok()
 }
 
 #[track_caller]
@@ -86,8 +89,8 @@ fn check(name: &str, expected: &str, got: &str) {
 
 /// A page as it should be.
 fn answered(text: &str) -> String {
-    let has_jq = has_jq();
-    page(text, |command| (has_jq || !command.contains("jq ")).then(|| shell(command)))
+    let can_run = |command: &str| ["jq", "curl"].iter().all(|name| can_run(command, name));
+    page(text, |command| can_run(command).then(|| shell(command)))
 }
 
 #[test]
@@ -99,15 +102,41 @@ fn the_examples_of_the_pages_print_what_they_say() {
     }
 }
 
+/// The scripts of a page.
+fn scripts(page: &str) -> Vec<&str> {
+    let blocks = page.split("```sh\n").skip(1);
+    blocks.filter_map(|rest| Some(rest.split_once("```")?.0)).collect()
+}
+
 #[test]
-fn scripts_in_the_readme_are_shell() {
+fn scripts_of_the_pages_are_shell() {
+    for name in PAGES {
+        for script in scripts(&read(name)) {
+            let status = Command::new("sh").args(["-n", "-c", script]).status().unwrap();
+            assert!(status.success(), "{name}: {script}");
+        }
+    }
+}
+
+/// README's scripts are the guide's, which run; the others build, test and keep a key.
+#[test]
+fn scripts_in_the_readme_run() {
+    let (readme, guide) = (readme(), read("man/guide.md"));
+    let is_run = |script: &&str| guide.contains(&format!("```sh\n{script}```"));
+    let others: Vec<&str> = scripts(&readme).into_iter().filter(|script| !is_run(script)).collect();
+    let first = |script: &&str| script.split_whitespace().next().unwrap_or_default().to_owned();
+    assert_eq!(others.iter().map(first).collect::<Vec<_>>(), [".ci/dist", "cargo", "(umask"]);
+}
+
+/// What a visitor has read after a minute.
+#[test]
+fn the_readme_is_short_and_begins_with_what_it_reads() {
     let readme = readme();
-    let scripts: Vec<_> =
-        readme.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```")).collect();
-    assert!(scripts.len() > 2);
-    for (script, _) in scripts {
-        let status = Command::new("sh").args(["-n", "-c", script]).status().unwrap();
-        assert!(status.success(), "{script}");
+    assert!(readme.lines().count() <= 300, "README has {} lines", readme.lines().count());
+    let (head, _) = readme.split_once("\n## ").unwrap();
+    assert!(head.contains("the stream, the log, the HAR, the cassette") && head.contains(".svg)"));
+    for picture in readme.split("](").filter_map(|rest| Some(rest.split_once(".svg)")?.0)) {
+        assert!(root().join(format!("{picture}.svg")).exists(), "there is no {picture}.svg");
     }
 }
 
@@ -116,7 +145,7 @@ fn the_first_commands_of_the_readme_are_the_main_job_and_the_tests() {
     let readme = readme();
     let find =
         |text: &str| readme.find(text).unwrap_or_else(|| panic!("README doesn't say {text:?}"));
-    let (install, job) = (find("```sh\ncargo install"), find("$ cargo run -- parse fixtures/"));
+    let (install, job) = (find("\ncargo install"), find("$ cargo run -- parse fixtures/"));
     let test = find("```sh\ncargo test\n");
     assert!(install < job && job < test);
 }

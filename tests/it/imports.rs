@@ -15,7 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("nearest", &[]),
     ("row_error", &[]),
     ("scan", &[]),
-    ("tools", &["event"]),
+    ("tools", &["event", "json"]),
     ("frame", &["event", "json"]),
     ("io", &["event", "frame", "json"]),
     ("format", &["event", "frame", "json", "leak", "nearest", "row_error"]),
@@ -37,7 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("convert", &["event", "format", "json", "pipeline", "sink"]),
     ("request", &["dialect", "event", "format", "json", "sink", "status"]),
     ("cassette", &["json"]),
-    ("rows", &["event", "json", "pipeline", "sink", "status"]),
+    ("rows", &["event", "json", "nearest", "pipeline", "sink", "status"]),
     (
         "agent",
         &[

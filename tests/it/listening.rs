@@ -281,6 +281,20 @@ fn the_turns_of_each_provider_are_found() {
 }
 
 #[test]
+fn a_capture_of_several_messages_says_so() {
+    let scene = two_answers();
+    scene.write("all.sse", &format!("{}{}", scene.read("1.sse"), scene.read("2.sse")));
+    let said = |capture: &str| {
+        let run = scene.run(&["replay", "--listen", "127.0.0.1:0", capture, "--", "true"]);
+        assert_eq!(run.code, Some(0), "{}", run.err);
+        run.err
+    };
+    assert_eq!(said("1.sse"), "");
+    let expected = "toolstream: all.sse: it holds several messages: ";
+    assert!(said("all.sse").starts_with(expected), "{}", said("all.sse"));
+}
+
+#[test]
 fn the_endpoint_says_the_format() {
     let scene = two_answers();
     let server = Server::start(&scene, &["1.sse", "2.sse"]);

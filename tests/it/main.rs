@@ -68,8 +68,12 @@ mod json;
 mod leading;
 /// Captures that are played over HTTP.
 mod listening;
+/// Mistakes, and what people are told.
+mod mistakes;
 /// The request after an answer.
 mod next;
+/// README's pictures.
+mod pictures;
 /// Records of the fixtures that never repeat take no memory.
 mod piles;
 /// Pipes, signals, and output that can't be written.
@@ -89,9 +93,9 @@ mod rows;
 #[allow(dead_code)]
 mod run;
 mod scene;
-/// The shell scripts of README.
+/// The shell scripts of the guide.
 mod scripts;
-/// README's agents, with curl.
+/// The guide's recipes, with curl.
 mod served;
 /// The shape of a message.
 #[path = "../cases/shape.rs"]

@@ -36,9 +36,29 @@ fn check(args: &[&str], row: &str, expected: &str) {
 /// The error of a row's answer, and what it is besides; the run is a success without --exit-code.
 #[track_caller]
 fn check_bad(args: &[&str], row: &[u8], code: &str, message: &str, expected: &Value) {
-    let (status, out, err) = run(args, row);
-    assert_eq!(status, 0, "{err}");
-    assert!(err.contains("row 1: ") && err.contains("1 of 1 rows"), "{err}");
+    let err = check_error(0, args, row, code, message, expected);
+    assert!(err.ends_with("1 of 1 rows hold no good answer\n"), "{err}");
+}
+
+/// The same of a run in which no row has the field, which is a mistake.
+#[track_caller]
+fn check_without(args: &[&str], row: &[u8], message: &str, expected: &Value) {
+    let err = check_error(3, args, row, "malformed", message, expected);
+    assert!(err.ends_with(": none has the field that --rows names\n"), "{err}");
+}
+
+#[track_caller]
+fn check_error(
+    status: i32,
+    args: &[&str],
+    row: &[u8],
+    code: &str,
+    message: &str,
+    expected: &Value,
+) -> String {
+    let (ended, out, err) = run(args, row);
+    assert_eq!(ended, status, "{err}");
+    assert!(err.contains("row 1: "), "{err}");
     let mut got: Value = serde_json::from_str(&out).unwrap();
     let answer = got.as_object_mut().unwrap().remove("answer").unwrap();
     assert_eq!(answer["type"], "error");
@@ -46,6 +66,7 @@ fn check_bad(args: &[&str], row: &[u8], code: &str, message: &str, expected: &Va
     let text = answer["error"]["message"].as_str().unwrap();
     assert!(text.contains(message), "{text}");
     assert_eq!(&got, expected);
+    err
 }
 
 #[test]
@@ -106,14 +127,22 @@ fn answers_are_text_bodies_or_base64() {
 #[test]
 fn a_bad_row_costs_nothing_else() {
     let rows = ["--rows", "b"];
-    check_bad(&rows, br#"{"id":1}"#, "malformed", "the row has no `b`", &json!({"id": 1}));
-    check_bad(&rows, b"{ }", "malformed", "the row has no `b`", &json!({}));
-    check_bad(&["--rows", "/b/c"], br#"{"b":1}"#, "malformed", "no `/b/c`", &json!({"b": 1}));
+    check_without(&rows, br#"{"id":1}"#, "the row has no `b`; it has \"id\"", &json!({"id": 1}));
+    check_without(&rows, b"{ }", "the row has no `b`, and no other member", &json!({}));
+    check_without(&["--rows", "/b/c"], br#"{"b":1}"#, "no `/b/c`", &json!({"b": 1}));
+    let body = json!({"id": 1, "body": "Hi", "more": {"body": "Hi"}});
+    for (field, hint) in [
+        (".body", "the row has no `.body`: here it is `body`"),
+        (".more.body", "here it is `/more/body`"),
+        ("boddy", "the row has no `boddy`; it has \"body\""),
+    ] {
+        check_without(&["--rows", field], body.to_string().as_bytes(), hint, &body);
+    }
     check_bad(&rows, br#"{"id":1,"b":null}"#, "malformed", "is not text", &json!({"id": 1}));
     check_bad(&rows, br#"{"b":7}"#, "malformed", "is not text", &json!({}));
     check_bad(&rows, br#"{"b":"","z":1}"#, "truncated", "empty", &json!({"z": 1}));
-    check_bad(&rows, b"[1]", "malformed", "no JSON object", &json!({}));
-    check_bad(&rows, b"{\"b\":\"Hi\"", "malformed", "not JSON", &json!({}));
+    check_without(&rows, b"[1]", "no JSON object", &json!({}));
+    check_without(&rows, b"{\"b\":\"Hi\"", "not JSON", &json!({}));
     check_bad(&rows, b"{\"b\":\"\xff\"}", "malformed", "not UTF-8", &json!({}));
     check_bad(&rows, br#"{"answer":1,"b":"Hi"}"#, "malformed", "already", &json!({}));
     check_bad(&["--rows", "b", "--base64"], br#"{"b":"%"}"#, "malformed", "base64", &json!({}));
@@ -173,8 +202,21 @@ fn only_exit_code_makes_failures_of_rows() {
 #[test]
 fn ten_bad_rows_are_named_and_the_rest_are_counted() {
     let (code, _, err) = run(&["--rows", "b"], "{}\n".repeat(1000).as_bytes());
-    assert_eq!((err.lines().count(), code), (11, 0), "{err}");
-    assert!(err.ends_with("toolstream: 1000 of 1000 rows hold no good answer\n"), "{err}");
+    assert_eq!((err.lines().count(), code), (11, 3), "{err}");
+    let sum = "toolstream: 1000 of 1000 rows hold no good answer: none has the field";
+    assert!(err.lines().last().unwrap().starts_with(sum), "{err}");
+}
+
+#[test]
+fn a_sum_counts_the_messages_of_rows() {
+    let rows = "{\"b\":\"Hi\"}\n{\"b\":{\"choices\":[{\"message\":{\"content\":\"Hi\"},\
+                \"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":1200}}}\n{}\n";
+    let sum = "toolstream: 3 messages: 1 error, 2 final_answer; 1,200 tokens in, 0 out \
+               (2 messages without usage)";
+    for threads in ["1", "3"] {
+        let (code, _, err) = run(&["--rows", "b", "--sum", "-j", threads], rows.as_bytes());
+        assert_eq!((err.lines().last(), code), (Some(sum), 0), "{err}");
+    }
 }
 
 #[test]

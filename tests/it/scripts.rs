@@ -1,4 +1,4 @@
-//! The shell scripts of README, each against `replay`.
+//! The shell scripts of the guide, each against `replay`.
 
 use std::fs;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::case::root;
 use crate::scene::{PROGRAM, Run, Scene, calls, says};
 use crate::served::can_run;
 
-/// The scripts, in README's order.
+/// The scripts, in the guide's order.
 const NAMES: [&str; 8] =
     ["chat", "history", "agent", "commit", "review", "retry", "variables", "functions"];
 
@@ -119,9 +119,9 @@ fn half() -> String {
 }
 
 #[test]
-fn the_readme_shows_the_scripts_as_they_are() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, section) = readme.split_once("\n## Scripts\n").unwrap();
+fn the_guide_shows_the_scripts_as_they_are() {
+    let guide = fs::read_to_string(root().join("man/guide.md")).unwrap();
+    let (_, section) = guide.split_once("\n## Scripts\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let shown: Vec<_> = section
         .split("\n```")
@@ -133,7 +133,7 @@ fn the_readme_shows_the_scripts_as_they_are() {
     for (name, (_, shown)) in NAMES.iter().zip(shown) {
         let path = root().join(format!("tests/examples/shell/{name}.sh"));
         let script = fs::read_to_string(path).unwrap();
-        assert_eq!(format!("{shown}\n"), script, "README and {name}.sh");
+        assert_eq!(format!("{shown}\n"), script, "the guide and {name}.sh");
         assert!(script.lines().count() <= 12 && !script.contains("eval"), "{name}");
     }
 }

@@ -1,4 +1,4 @@
-//! README's recipes, as they stand there, with curl against `replay --listen`.
+//! The guide's recipes, as they stand there, with curl against `replay --listen`.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ use crate::scene::{Scene, calls, says};
 struct Provider {
     path: &'static str,
     format: &'static str,
-    /// What of it stands in README's address, and in no other's.
+    /// What of it stands in the guide's address, and in no other's.
     endpoint: &'static str,
     question: Value,
     /// Where the result stands in the second request.
@@ -83,11 +83,11 @@ fn sent(scene: &Scene) -> Vec<Value> {
     lines.iter_mut().map(|line| line["body"].take()).collect()
 }
 
-/// The scripts of a section of README.
+/// The scripts of a section of the guide.
 fn scripts(section: &str) -> Vec<String> {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (_, section) = readme.split_once(&format!("\n## {section}\n")).unwrap();
-    let (section, _) = section.split_once("\n## ").unwrap();
+    let guide = fs::read_to_string(root().join("man/guide.md")).unwrap();
+    let (_, section) = guide.split_once(&format!("\n## {section}\n")).unwrap();
+    let section = section.split("\n## ").next().unwrap();
     let scripts = section.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
     scripts.map(|(script, _)| script.to_owned()).collect()
 }
@@ -126,7 +126,7 @@ pub fn can_run() -> bool {
 
 /// Each question goes to the endpoint of its provider, and its answer is shown.
 #[test]
-fn the_questions_of_the_readme_are_answered() {
+fn the_questions_of_the_guide_are_answered() {
     let scripts = scripts("Ask a model");
     let providers = providers();
     assert_eq!(scripts.len(), providers.len());
@@ -154,7 +154,7 @@ fn the_questions_of_the_readme_are_answered() {
 }
 
 #[test]
-fn the_recipes_of_the_readme_print_what_they_say() {
+fn the_recipes_of_the_guide_print_what_they_say() {
     if !can_run() {
         return;
     }
@@ -192,8 +192,8 @@ fn the_recipes_of_the_readme_print_what_they_say() {
     scene.write("answers/a.sse", &text);
     scene.write("answers/b.sse", &calls(&[("a", "f", "{}")]));
     let (out, err) = shell(&scene, &script("Many answers"), "");
-    let sum =
-        "toolstream: 2 messages: 1 final_answer, 1 tool_calls; 3 tokens in, 2 out; calls: f 1\n";
+    let sum = "toolstream: 2 messages: 1 final_answer, 1 tool_calls; 3 tokens in, 2 out \
+               (1 message without usage); calls: f 1\n";
     assert_eq!((out.as_str(), err.as_str()), ("", sum));
     assert_eq!(scene.read("summaries.ndjson").lines().count(), 2);
     scene.write("headers", "x-key: secret\n");
@@ -233,7 +233,7 @@ fn check_loop(provider: &Provider, tool: &str, script: &str) {
 }
 
 #[test]
-fn the_agents_of_the_readme_run() {
+fn the_agents_of_the_guide_run() {
     let scripts = scripts("Agents");
     let [tool, agent, steps] = &scripts[..] else { panic!("{scripts:?}") };
     assert!(agent.contains("toolstream agent") && steps.contains("toolstream next"));
@@ -244,7 +244,7 @@ fn the_agents_of_the_readme_run() {
 }
 
 #[test]
-fn the_captures_of_the_readme_play() {
+fn the_captures_of_the_guide_play() {
     let scripts = scripts("Captures");
     let [record, play, listen, ..] = &scripts[..] else { panic!("{scripts:?}") };
     if !can_run() {
@@ -267,7 +267,7 @@ fn the_captures_of_the_readme_play() {
 }
 
 #[test]
-fn the_conversions_of_the_readme_run() {
+fn the_conversions_of_the_guide_run() {
     let scripts = scripts("Another provider's stream");
     let [script] = &scripts[..] else { panic!("{scripts:?}") };
     if !can_run() {

@@ -4,13 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::capture::{LAWS, Law, Read};
+use crate::commands::check::select::BROKEN;
+use crate::commands::mistakes::quoted;
 use crate::io::{report_on, write_whole};
 use crate::json;
 use crate::pipeline::Config;
 use crate::sink::grouped;
-
-/// The end of the names of files that show how a law breaks.
-pub(super) const BROKEN: &str = ".broken";
 
 /// A law that a capture breaks.
 #[derive(Debug)]
@@ -60,16 +59,6 @@ impl Violation {
         format!(
             "{{\"law\":\"{law}\",\"message\":{message},\"file\":{file},\"bytes\":{size},\"command\":{command}}}"
         )
-    }
-}
-
-/// Returns a word as a shell reads it.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,+:".contains(c);
-    if word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

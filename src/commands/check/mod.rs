@@ -25,13 +25,15 @@ use crate::capture::{
     Compared, Diff, Filter, Golden, GoldenError, GoldenFile, Read, Redactor, joined,
 };
 use crate::cli::Check;
-use crate::commands::check::laws::{quoted, violations};
+use crate::commands::check::laws::violations;
 use crate::commands::check::parts::Parts;
 use crate::commands::check::report::{Style, report as page};
 use crate::commands::check::result::{Checked, Kind, Sum};
 use crate::commands::check::review::review;
+pub(super) use crate::commands::check::select::with_captures;
 use crate::commands::check::select::{Capture, Found, GOLDEN, is_special, is_stream};
 use crate::commands::check::settings::Settings;
+use crate::commands::mistakes::quoted;
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::redact::{redact, report_spread};
 use crate::commands::{Inputs, has_color, print};
@@ -52,7 +54,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     if args.redact {
         redact_all(&found.captures, &mut status);
     }
-    let names = found.captures.iter().map(|capture| capture.name.as_str()).collect();
+    let names = found.captures.iter().map(|capture| capture.name.as_str().into()).collect();
     let inputs = Inputs { names, signals };
     let captures = found.captures.iter().map(|capture| (capture.name.as_str(), capture)).collect();
     let run = Run {
@@ -66,7 +68,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     parallel(&inputs, args.jobs.into(), &|name| run.one(name))?;
     let mut checked = run.checked.into_inner().unwrap_or_default();
     let mut results: Vec<Checked> =
-        inputs.names.iter().filter_map(|name| checked.remove(*name)).collect();
+        inputs.names.iter().filter_map(|name| checked.remove(name.as_ref())).collect();
     let signal = inputs.signals.caught();
     if args.review && signal.is_none() {
         review(&mut results, &inputs.signals)?;

@@ -2,16 +2,22 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, FileType};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use glob::Pattern;
+
+use crate::cassette::Search;
 use crate::cli::Check;
-use crate::commands::check::laws::BROKEN;
 use crate::commands::check::settings::Folder;
+use crate::detect;
 use crate::io::report_on;
 use crate::status::{Outcome, Status};
+
+/// The end of the names of files that show how a law breaks.
+pub(super) const BROKEN: &str = ".broken";
 
 /// The end of the names of golden files.
 pub(super) const GOLDEN: &str = ".golden";
@@ -53,15 +59,7 @@ impl Found {
         for name in names {
             let (path, before) = (Path::new(name), found.captures.len());
             if path.is_dir() {
-                let real = fs::canonicalize(path)?;
-                let folder = Folder::find(&real)?.without(&real, &args.exclude);
-                let shown = if name == "." { "" } else { name.trim_end_matches('/') };
-                let prefix = if shown.is_empty() && name != "/" {
-                    String::new()
-                } else {
-                    format!("{shown}/")
-                };
-                found.search(&real, &prefix, &folder)?;
+                found.search_in(name, &args.exclude)?;
                 if found.captures.len() == before && found.seen.is_empty() {
                     report_on(&mut io::stderr(), name, "holds no capture", None);
                     found.status.note(Outcome::Usage);
@@ -99,6 +97,16 @@ impl Found {
                 || Path::new(&format!("{name}.times")).exists();
             self.captures.push(Capture { name, folder: Arc::clone(folder), is_known });
         }
+    }
+
+    /// Adds the captures in a folder that is named.
+    fn search_in(&mut self, name: &str, exclude: &[Pattern]) -> anyhow::Result<()> {
+        let real = fs::canonicalize(name)?;
+        let folder = Folder::find(&real)?.without(&real, exclude);
+        let shown = if name == "." { "" } else { name.trim_end_matches('/') };
+        let is_here = shown.is_empty() && name != "/";
+        let prefix = if is_here { String::new() } else { format!("{shown}/") };
+        self.search(&real, &prefix, &folder)
     }
 
     /// Adds the captures in a folder and in those below it, and those whose golden files alone are
@@ -152,6 +160,48 @@ impl Found {
         report_on(&mut io::stderr(), name, message, None);
         self.status.note(Outcome::Usage);
     }
+}
+
+/// Returns the names of these files, and in place of each folder those of the captures in it. What
+/// holds no stream, log or cassette by its beginning is passed over, and counted on standard error. A
+/// folder without captures stays, as a name that can't be read.
+pub(in crate::commands) fn with_captures(names: &[String]) -> anyhow::Result<Vec<String>> {
+    let mut all = Vec::new();
+    for name in names {
+        if !Path::new(name).is_dir() {
+            all.push(name.clone());
+            continue;
+        }
+        let mut found = Found::default();
+        found.search_in(name, &[])?;
+        let before = all.len();
+        let mut passed = found.passed.len();
+        for Capture { name, is_known, .. } in found.captures {
+            match Path::new(&name).exists() && (is_known || begins_stream(&name)) {
+                true => all.push(name),
+                false => passed += 1,
+            }
+        }
+        if passed > 0 {
+            let files = if passed == 1 { "file was" } else { "files were" };
+            report_on(&mut io::stderr(), name, &format!("{passed} {files} passed over"), None);
+        }
+        if all.len() == before {
+            all.push(name.clone());
+        }
+    }
+    Ok(all)
+}
+
+/// True if a file begins as a stream, a log or a cassette does.
+fn begins_stream(name: &str) -> bool {
+    let mut head = Vec::new();
+    let window = detect::WINDOW as u64 + 1;
+    let read = fs::File::open(name).and_then(|file| file.take(window).read_to_end(&mut head));
+    let ended = head.len() <= detect::WINDOW;
+    let is_cassette = || matches!(Search::default().look(&head, true), Some(Some(_)));
+    let format = || detect::explain_with(None, &head, ended).format;
+    read.is_ok() && (is_cassette() || !matches!(format().as_str(), "unknown" | "text"))
 }
 
 /// True for a pipe, a socket or a device: reading one may never end.

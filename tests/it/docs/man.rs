@@ -94,7 +94,8 @@ fn synopsis(command: &Command) -> String {
 fn description(readme: &str) -> String {
     let (head, _) = readme.split_once("\n## ").unwrap_or((readme, ""));
     let (_, body) = head.split_once('\n').unwrap_or_default();
-    markdown("Description", body)
+    let lines = body.lines().filter(|line| !line.starts_with("!["));
+    markdown("Description", &lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// One command: what it's for, and its options, as clap_mangen writes them.

@@ -1,5 +1,7 @@
 //! `show`: the answer as a person reads it.
 
+mod prose;
+
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,6 +14,7 @@ use crate::event::{
 };
 use crate::json;
 use crate::json::{Found, ValueReader, make_visible};
+use crate::sink::people::prose::{Form, Prose, Style};
 use crate::sink::sum::grouped;
 use crate::sink::timing::Timing;
 use crate::sink::values::output;
@@ -64,6 +67,8 @@ pub struct Look {
     pub has_color: bool,
     /// The columns of the terminal.
     pub width: usize,
+    /// True if lines are broken between words, and Markdown gets styles where there are colours.
+    pub is_laid_out: bool,
 }
 
 /// Shows messages as people read them, as they come: the text, and as far as they are asked for,
@@ -83,6 +88,8 @@ pub struct People<W> {
     timing: Timing,
     page: String,
     section: Section,
+    /// The text or the thought that is open.
+    prose: Prose,
     /// True if the last character written is a line break, or there is none.
     at_line_start: bool,
     /// True after a carriage return, which is shown unless a line break follows.
@@ -124,15 +131,6 @@ enum Section {
     Line,
 }
 
-/// A style, as the parameter of an escape sequence.
-#[derive(Clone, Copy)]
-enum Style {
-    Plain,
-    Bold = 1,
-    Dim = 2,
-    Red = 31,
-}
-
 impl<W: Write> People<W> {
     /// Shows to `out`. `file` is the input's name if there are several; `clock` is there if it is
     /// known when the input came.
@@ -146,6 +144,7 @@ impl<W: Write> People<W> {
             timing: Timing::default(),
             page: String::new(),
             section: Section::Nothing,
+            prose: Prose::default(),
             at_line_start: true,
             has_return: false,
             messages: 0,
@@ -204,9 +203,35 @@ impl<W: Write> People<W> {
         }
     }
 
+    /// Writes text or a thought: lines are broken between words, if that is wanted.
+    fn lay_out(&mut self, section: Section, style: Style, text: &str) {
+        let is_new = self.section != section;
+        // A text begins with its first word, and blank lines are none.
+        let blank = text.len() - text.trim_start_matches(['\n', '\r', ' ']).len();
+        let start = text.get(..blank).and_then(|blank| blank.rfind('\n')).map_or(0, |at| at + 1);
+        let text =
+            if is_new && !self.is_bare() { text.get(start..).unwrap_or_default() } else { text };
+        if is_new && text.trim().is_empty() && !self.is_bare() {
+            return;
+        }
+        self.enter(section);
+        if !self.look.is_laid_out {
+            return self.write(style, text);
+        }
+        if is_new {
+            let Look { width, has_color, .. } = self.look;
+            let is_text = section == Section::Text;
+            let style = Some(style).filter(|style| has_color && !matches!(style, Style::Plain));
+            self.prose = Prose::new(Form { width, has_markdown: has_color && is_text, style });
+        }
+        self.prose.feed(text, &mut self.page);
+        self.at_line_start = false;
+    }
+
     /// Ends the line that is open, if one is.
     fn end_line(&mut self) {
         self.end_call();
+        self.prose.finish(&mut self.page);
         if !self.at_line_start {
             self.write(Style::Plain, "\n");
         }
@@ -262,15 +287,13 @@ impl<W: Write> People<W> {
 
     fn reasoning(&mut self, thought: &Reasoning<'_>) {
         if self.look.parts.reasoning && !thought.text.is_empty() {
-            self.enter(Section::Reasoning);
-            self.write(Style::Dim, thought.text);
+            self.lay_out(Section::Reasoning, Style::Dim, thought.text);
         }
     }
 
     fn text(&mut self, text: &str) {
         if self.look.parts.text && !text.is_empty() {
-            self.enter(Section::Text);
-            self.write(Style::Plain, text);
+            self.lay_out(Section::Text, Style::Plain, text);
         }
     }
 
@@ -470,7 +493,8 @@ impl<W: Write> People<W> {
                 numbers.push(format!("ended by {}", end.reason.name().replace('_', " ")));
             }
             let gap = if self.messages > 0 { "\n" } else { "" };
-            self.write(Style::Dim, &format!("{gap}{}\n", numbers.join(" · ")));
+            let line = self.fitted(&numbers.join(" · "));
+            self.write(Style::Dim, &format!("{gap}{line}\n"));
         }
     }
 
@@ -491,7 +515,16 @@ impl<W: Write> People<W> {
             numbers.push(format!("ended by {}", finish.finish_reason.name().replace('_', " ")));
         }
         if !numbers.is_empty() {
-            self.write(Style::Dim, &format!("{}\n", numbers.join(" · ")));
+            let line = self.fitted(&numbers.join(" · "));
+            self.write(Style::Dim, &format!("{line}\n"));
+        }
+    }
+
+    /// Returns a line that the terminal does not break.
+    fn fitted(&self, line: &str) -> String {
+        match self.look.is_laid_out {
+            true => fitting(line, self.look.width),
+            false => line.to_owned(),
         }
     }
 }
@@ -616,8 +649,14 @@ mod tests {
     use super::*;
     use crate::event::{Code, Failure, Reason, Text};
 
-    const TERMINAL: Look =
-        Look { parts: Parts::ALL, is_terminal: true, has_color: false, width: 40 };
+    const TERMINAL: Look = Look {
+        parts: Parts::ALL,
+        is_terminal: true,
+        has_color: false,
+        width: 40,
+        is_laid_out: false,
+    };
+    const LAID_OUT: Look = Look { is_laid_out: true, ..TERMINAL };
     const PIPE: Look = Look { parts: Parts::TEXT, is_terminal: false, ..TERMINAL };
 
     #[track_caller]
@@ -864,6 +903,41 @@ mod tests {
         let kinds = [start(), text("a"), finish(STOP), start(), text("b"), finish(STOP)];
         check(&TERMINAL, &kinds, "a\nm-1\n\n── message 2 ──\nb\nm-1\n");
         check(&PIPE, &kinds, "a\nb\n");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let kinds = [
+            start(),
+            thought("a thought that is longer than forty columns are"),
+            text("\n\nIt is 12 °C in Os"),
+            text("lo, and it rains in Lima.\n\n"),
+            begin(0, "f"),
+            call(0, "f", "{}"),
+            text("\n\n"),
+            begin(1, "g"),
+            call(1, "g", "{}"),
+            text("\n\nSo."),
+            finish(STOP),
+        ];
+        let expected = "a thought that is longer than forty\ncolumns are\n\n\
+             It is 12 °C in Oslo, and it rains in\nLima.\n▸ f\n▸ g\n\nSo.\nm-1\n";
+        check(&LAID_OUT, &kinds, expected);
+        let long = Usage {
+            input_tokens: Some(1_000_000),
+            output_tokens: Some(1_000_000),
+            ..Usage::default()
+        };
+        let kinds = [start(), text("a"), Kind::Usage(long), finish(FinishReason::ContentFilter)];
+        check(&LAID_OUT, &kinds, "a\nm-1 · 1,000,000 in · 1,000,000 out · en…\n");
+    }
+
+    #[test]
+    fn markdown_is_styled_where_there_are_colours() {
+        let kinds = [start(), text("**So**"), finish(STOP)];
+        check(&LAID_OUT, &kinds, "**So**\nm-1\n");
+        let colored = Look { has_color: true, ..LAID_OUT };
+        check(&colored, &kinds, "\u{1b}[1mSo\u{1b}[0m\n\u{1b}[2mm-1\n\u{1b}[0m");
     }
 
     #[test]
