@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::capture::{LAWS, Law, Read};
+use crate::capture::{LAWS, Law, ReadWith};
 use crate::io::{report_on, write_whole};
 use crate::json;
 use crate::pipeline::Config;
@@ -75,7 +75,7 @@ pub(super) fn quoted(word: &str) -> String {
 
 /// Returns the laws that a capture breaks, each shown by a file beside it.
 pub(super) fn violations(
-    read: &Read<'_>,
+    read: &ReadWith<'_>,
     config: &Config,
     (name, args): (&str, &[String]),
     capture: &[u8],
