@@ -9,6 +9,7 @@ use std::str::FromStr;
 
 use serde_json::value::RawValue;
 
+use crate::cut::Cut as _;
 use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Warning, WarningCode};
 use crate::json;
 use crate::json::Str;
@@ -123,7 +124,7 @@ impl RowReader<'_> {
     fn splice(&self, row: &[u8], name: &str, out: &mut Vec<u8>, done: &mut RowResult) {
         match self.check(row).and_then(|row| self.find(row)) {
             Ok(Some(FoundField { value, span, is_member, is_repeated })) => {
-                out.extend_from_slice(row.get(..span.start).unwrap_or_default());
+                out.extend_from_slice(row.before(span.start));
                 if is_member {
                     write_key(out);
                 }
@@ -136,7 +137,7 @@ impl RowReader<'_> {
                     Ok(bytes) => self.answer(&bytes, notes, name, out, done),
                     Err(bad) => self.error(&bad, value.get(), name, out, done),
                 }
-                out.extend_from_slice(row.get(span.end..).unwrap_or_default());
+                out.extend_from_slice(row.after(span.end));
             }
             Ok(None) => {
                 let bad = Bad::malformed(format!("the row has no {}", self.field.shown()));
@@ -240,7 +241,7 @@ impl RowReader<'_> {
             pipeline.feed(bytes, sink)?;
             pipeline.finish(sink)
         });
-        let printed = out.get(start..).unwrap_or_default();
+        let printed = out.after(start);
         let lines = memchr::memchr_iter(b'\n', printed).count();
         if lines != 1 {
             let raw = String::from_utf8_lossy(bytes).into_owned();

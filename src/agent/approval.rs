@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Instant;
 
 use crate::agent::stop::Stop;
+use crate::cut::Cut as _;
 use crate::io::{Asked, Signals, Terminal, report};
 use crate::json;
 use crate::request::PendingCall;
@@ -177,7 +178,7 @@ fn show(text: &str, out: &mut String) {
             _ => out.push_str(&format!("[{blanks} blanks]")),
         }
         let end = rest.char_indices().nth(taken).map_or(rest.len(), |(at, _)| at);
-        rest = rest.get(end..).unwrap_or_default();
+        rest = rest.after(end);
     }
 }
 
