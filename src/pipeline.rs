@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::assemble;
 use crate::assemble::Assembler;
+use crate::cut::Cut as _;
 use crate::detect::{AutoDecoder, AutoFramer};
 use crate::dialect;
 use crate::dialect::spec::StartIn;
@@ -18,7 +19,7 @@ use crate::format::support::emit::{EventOut, Halves};
 use crate::format::support::error;
 use crate::format::support::misnamed::Misnamed;
 use crate::frame;
-use crate::frame::{FRAMINGS, Fault, FaultKind, FrameResult, Framing};
+use crate::frame::{FRAMINGS, Fault, FaultKind, Framed, Framing};
 use crate::repeat::Repeats;
 use crate::sink::{Latch, Sink, error_code};
 use crate::tools::Tools;
@@ -194,7 +195,7 @@ impl Pipeline {
                 while !rest.is_empty() {
                     while let Some(taken) = layers.repeats.take(rest, framer.envelope()) {
                         framer.skip(taken);
-                        rest = rest.get(taken..).unwrap_or_default();
+                        rest = rest.after(taken);
                     }
                     rest = framer.step(rest, &mut |frame| layers.frame(frame, turns, sink))?;
                 }
@@ -306,18 +307,18 @@ impl Layers {
     /// Takes a frame through all layers.
     fn frame(
         &mut self,
-        frame: FrameResult<'_>,
+        framed: Framed<'_>,
         turns: Option<&Turns>,
         sink: &mut dyn Sink,
     ) -> io::Result<()> {
-        let frame = match frame {
-            Ok(frame) => frame,
-            Err(fault) if fault.kind == FaultKind::Comment => {
+        let frame = match framed {
+            Framed::Frame(frame) => frame,
+            Framed::Comment => {
                 self.flush(sink)?;
                 return sink.feed(&Kind::Record.into());
             }
-            Err(fault) if fault.kind == FaultKind::Next => return self.next(fault.offset, sink),
-            Err(fault) => return self.fault(&fault, sink),
+            Framed::Next(offset) => return self.next(offset, sink),
+            Framed::Fault(fault) => return self.fault(&fault, sink),
         };
         if self.repeats.take_frame(&frame) {
             return Ok(());

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::{io, mem};
 
-use crate::assemble::context::{AssemblerConfig, Inference, Out};
+use crate::assemble::context::{AssemblerConfig, ChoiceOut, Inference};
+use crate::cut::Cut as _;
 use crate::event::{
     Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
     ToolCallDelta, ToolCallStart, ToolResult, WarningCode, is_blank, is_no_id, made_up_id,
@@ -48,7 +49,7 @@ const USUAL: usize = 256;
 const MAX_KEPT: usize = 64 << 10;
 
 #[derive(Default)]
-pub(super) struct Call {
+pub(super) struct AssembledCall {
     pub(super) index: u64,
     /// The key of its first fragment that has one.
     pub(super) key: Key,
@@ -120,7 +121,7 @@ impl Waiting {
         self.texts.shrink_to(MAX_KEPT);
     }
 
-    fn add(&mut self, id: &str, call: &Call) {
+    fn add(&mut self, id: &str, call: &AssembledCall) {
         if self.calls.is_empty() {
             self.texts.clear();
         }
@@ -135,8 +136,8 @@ impl Waiting {
     }
 
     /// Takes back those that the caller has to run.
-    pub(super) fn withdraw(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
-        let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
+    pub(super) fn withdraw(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+        let text = |range: &Range<usize>| self.texts.within(range.clone());
         for call in self.calls.iter().filter(|call| call.executor.is_none()) {
             out.emit(Kind::InvalidToolCall(InvalidToolCall {
                 index: call.index,
@@ -160,7 +161,7 @@ impl Waiting {
     /// Of two calls of one id, the first result is the first one's. One that names no call is of the
     /// oldest of its tool that has none, of the oldest that was run, or of the oldest.
     pub(super) fn answer(&mut self, result: &ToolResult<'_>) -> Option<(&str, Option<Executor>)> {
-        let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
+        let text = |range: &Range<usize>| self.texts.within(range.clone());
         let find = |is_it: &dyn Fn(&WaitingCall) -> bool| self.calls.iter().position(is_it);
         let place = match is_no_id(result.id) {
             false => find(&|call| text(&call.id) == result.id),
@@ -179,7 +180,7 @@ impl Waiting {
     }
 }
 
-impl Call {
+impl AssembledCall {
     /// Begins anew, as the call of this index; keeps buffers.
     pub(super) fn begin(&mut self, index: u64, max_depth: usize) {
         let (mut name, source) = (mem::take(&mut self.name), mem::take(&mut self.source));
@@ -188,7 +189,8 @@ impl Call {
         arguments.clear();
         arguments.shrink_to(MAX_KEPT);
         let scanner = Scanner::new(max_depth);
-        *self = Call { index, name, arguments, source, scanner, ..Call::default() };
+        *self =
+            AssembledCall { index, name, arguments, source, scanner, ..AssembledCall::default() };
     }
 
     /// True if the arguments so far are one whole JSON value.
@@ -294,8 +296,8 @@ impl Call {
     pub(super) fn feed(
         &mut self,
         part: &CallPart<'_>,
-        ids: &Ids,
-        out: &mut Out<'_, '_>,
+        ids: &CallIds,
+        out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         if let (None, Some(id)) = (&self.id, part.id) {
             self.id = Some(id.to_owned());
@@ -345,7 +347,12 @@ impl Call {
 
     /// A name may be repeated on each fragment; where the format sends it in pieces, it may
     /// grow until there are arguments. Any other name contradicts it.
-    fn add_name(&mut self, name: &str, is_piece: bool, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn add_name(
+        &mut self,
+        name: &str,
+        is_piece: bool,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
         if name.is_empty() || self.name == name {
             return Ok(());
         }
@@ -383,7 +390,7 @@ impl Call {
             Arguments::Value(json) | Arguments::Done(json)
                 if !self.has_arguments() || self.differs_from(json) =>
             {
-                let emitted = self.arguments.get(..self.emitted).unwrap_or_default();
+                let emitted = self.arguments.before(self.emitted);
                 let goes_on = json.starts_with(emitted);
                 self.arguments.clear();
                 self.first = None;
@@ -409,7 +416,7 @@ impl Call {
         if self.is_in_pieces || text.is_empty() {
             return;
         }
-        let last = self.arguments.get(self.last..).unwrap_or_default();
+        let last = self.arguments.after(self.last);
         self.is_in_pieces = text.len() <= last.len() || !text.starts_with(last);
         self.repeats += 1;
         self.last = self.arguments.len();
@@ -417,11 +424,15 @@ impl Call {
 
     /// If each fragment repeats the arguments from their beginning, which makes no JSON together,
     /// takes the last one alone.
-    pub(super) fn take_once(&mut self, ids: &Ids, out: &mut Out<'_, '_>) -> io::Result<()> {
+    pub(super) fn take_once(
+        &mut self,
+        ids: &CallIds,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
         if self.repeats < 2 || self.is_in_pieces || self.is_free || !self.is_broken() {
             return Ok(());
         }
-        let last = self.arguments.get(self.last..).unwrap_or_default().to_owned();
+        let last = self.arguments.after(self.last).to_owned();
         if !is_object(&last, out.config().max_depth) {
             return Ok(());
         }
@@ -437,7 +448,7 @@ impl Call {
         let room = config.max_args.saturating_sub(self.arguments.len());
         let is_over = config.max_args != 0 && text.len() > room;
         let end = if is_over { text.floor_char_boundary(room) } else { text.len() };
-        let text = text.get(..end).unwrap_or_default();
+        let text = text.before(end);
         self.fault = is_over.then_some(Reason::TooLarge).or(self.fault);
         self.first = self.first.or_else(|| text.trim_ascii_start().bytes().next());
         self.scanner.push_all(text.as_bytes());
@@ -453,11 +464,11 @@ impl Call {
         !self.name.is_empty() && (self.is_free || self.first == Some(b'{'))
     }
 
-    fn emit_delta(&mut self, ids: &Ids, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn emit_delta(&mut self, ids: &CallIds, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         if !mem::replace(&mut self.started, true) {
             self.emit_start(&ids.get(self.id.as_deref(), self.index), out)?;
         }
-        let rest = self.arguments.get(self.emitted..).unwrap_or_default();
+        let rest = self.arguments.after(self.emitted);
         let mut text = String::new();
         match self.is_free {
             true => text.push_str(rest),
@@ -467,11 +478,11 @@ impl Call {
         self.delta(&text, out)
     }
 
-    fn emit_start(&self, id: &str, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn emit_start(&self, id: &str, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         out.emit(Kind::ToolCallStart(ToolCallStart { index: self.index, id, name: &self.name }))
     }
 
-    fn delta(&self, arguments: &str, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn delta(&self, arguments: &str, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         if arguments.is_empty() {
             return Ok(());
         }
@@ -485,9 +496,9 @@ impl Call {
     /// isn't. One that was emitted is `waiting` for its result.
     pub(super) fn close(
         &mut self,
-        ids: &mut Ids,
+        ids: &mut CallIds,
         waiting: &mut Waiting,
-        out: &mut Out<'_, '_>,
+        out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         if self.placeholder.is_some() || self.misnamed.is_some() {
             self.settle_arguments(out)?;
@@ -539,7 +550,7 @@ impl Call {
 
     /// Compares its arguments with the placeholder, or has that in their place if none came.
     #[cold]
-    fn settle_arguments(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn settle_arguments(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         let may_settle = matches!(self.fault, None | Some(Reason::Withdrawn));
         if let Some(given) = self.placeholder.take().filter(|_| may_settle) {
             if self.scanner.status() == Status::Empty {
@@ -562,7 +573,7 @@ impl Call {
         &self,
         reason: Reason,
         raw: Option<&str>,
-        out: &mut Out<'_, '_>,
+        out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         let call = InvalidToolCall {
             index: self.index,
@@ -576,7 +587,7 @@ impl Call {
     }
 
     /// Returns the input as it is to be emitted, or the reason not to.
-    fn judge(&self, out: &mut Out<'_, '_>) -> io::Result<Result<Cow<'_, str>, Reason>> {
+    fn judge(&self, out: &mut ChoiceOut<'_, '_>) -> io::Result<Result<Cow<'_, str>, Reason>> {
         if is_blank(&self.name) {
             return Ok(Err(Reason::NoName));
         }
@@ -611,7 +622,11 @@ impl Call {
 
     /// Warns of what readers of the arguments disagree about. Returns them without white space
     /// between tokens, and with only the last member of each name.
-    fn disambiguate<'j>(&self, json: &'j str, out: &mut Out<'_, '_>) -> io::Result<Cow<'j, str>> {
+    fn disambiguate<'j>(
+        &self,
+        json: &'j str,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<Cow<'j, str>> {
         let (arguments, found) = json::minify_and_check(json);
         for (inference, is_there) in [
             (LONE_SURROGATE, found.lone_surrogate),
@@ -658,9 +673,9 @@ impl Call {
 /// the provider sends an id after it was made up for another call, that id is
 /// replaced: no two calls get one id from here.
 #[derive(Default)]
-pub(super) struct Ids {
+pub(super) struct CallIds {
     /// The calls of each id that the provider sent.
-    sent: HashMap<String, Sent>,
+    sent: HashMap<String, SentId>,
     /// The numbers of those that look made up.
     numbers: BTreeSet<u64>,
     /// For each number up to the highest that was made up and printed, true if it was.
@@ -672,17 +687,17 @@ pub(super) struct Ids {
 }
 
 /// The calls that an id was sent for.
-struct Sent {
+struct SentId {
     /// The one that it was sent for last, the first time.
     latest: u64,
     /// The indices of all, in order.
     calls: Vec<u64>,
 }
 
-impl Ids {
+impl CallIds {
     /// Forgets all, and keeps buffers.
     pub(super) fn clear(&mut self) {
-        let Ids { sent, numbers, made_up, next, latest } = self;
+        let CallIds { sent, numbers, made_up, next, latest } = self;
         sent.clear();
         numbers.clear();
         made_up.clear();
@@ -700,7 +715,7 @@ impl Ids {
                 }
             }
             None => {
-                let sent = Sent { latest: index, calls: vec![index] };
+                let sent = SentId { latest: index, calls: vec![index] };
                 self.sent.insert(id.to_owned(), sent);
             }
         }

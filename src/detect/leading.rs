@@ -5,12 +5,13 @@ use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
+use crate::cut::Cut as _;
 use crate::detect::WINDOW;
 use crate::detect::record::{candidates, see_record};
 use crate::event::mask;
 use crate::format::table::FORMATS;
 use crate::frame::http::begins_head;
-use crate::frame::{Content, FRAMINGS, FrameConfig, Framing, Leading, Sniff, leading};
+use crate::frame::{Content, FRAMINGS, FrameConfig, Framed, Framing, Leading, Sniff, leading};
 use crate::json;
 
 /// The most times that a byte of a head is read.
@@ -32,7 +33,7 @@ impl Looks {
 
 /// Buffers the beginning of an input while it may be lines before a stream.
 #[derive(Debug)]
-pub(super) struct Beginning {
+pub(super) struct LeadingLines {
     held: Vec<u8>,
     pub(super) looks: Looks,
     is_over: bool,
@@ -47,11 +48,11 @@ pub(super) struct Skipped {
     pub(super) offset: u64,
 }
 
-impl Beginning {
+impl LeadingLines {
     /// Returns the state at the beginning of an input in which lines may stand before a stream, or of
     /// one in which every line is a part of it.
     pub(super) fn new(may_lead: bool) -> Self {
-        Beginning { held: Vec::new(), looks: Looks::default(), is_over: !may_lead }
+        LeadingLines { held: Vec::new(), looks: Looks::default(), is_over: !may_lead }
     }
 
     /// Takes the next bytes, and returns those of the stream, with what came before it.
@@ -76,12 +77,12 @@ impl Beginning {
     /// Returns the beginning of the stream, if it is known where that is. No byte after the window
     /// counts: it may not have come yet.
     fn decide<'b>(&mut self, ended: bool) -> (Cow<'b, [u8]>, Option<Skipped>) {
-        let head = self.held.get(..WINDOW).unwrap_or(&self.held);
+        let head = self.held.before(WINDOW);
         let banners = FORMATS.iter().flat_map(|format| format.banners).copied();
         let size = match leading(head, ended, banners) {
             found if found != Leading::None && is_framed(head, ended) => 0,
             Leading::Open if !ended => return (Cow::Borrowed(&[]), None),
-            Leading::Lines(size) => match is_stream(head.get(size..).unwrap_or_default(), ended) {
+            Leading::Lines(size) => match is_stream(head.after(size), ended) {
                 Some(true) => size,
                 None if !ended => return (Cow::Borrowed(&[]), None),
                 _ => 0,
@@ -89,7 +90,7 @@ impl Beginning {
             Leading::Open | Leading::None => 0,
         };
         self.is_over = true;
-        let skipped = (size > 0).then(|| skipped(head.get(..size).unwrap_or_default()));
+        let skipped = (size > 0).then(|| skipped(head.before(size)));
         self.held.drain(..size);
         (Cow::Owned(std::mem::take(&mut self.held)), skipped)
     }
@@ -138,8 +139,8 @@ pub(super) fn holds_known(framing: &Framing, stream: &[u8], most: usize) -> Opti
     let (mut is_known, mut count) = (false, 0);
     let mut framer = (framing.framer)(FrameConfig::default());
     // The closure never fails, and a framer only fails if it does.
-    let _ = framer.feed(stream, &mut |frame| {
-        if let Ok(frame) = frame
+    let _ = framer.feed(stream, &mut |framed| {
+        if let Framed::Frame(frame) = framed
             && count < most
         {
             count += 1;

@@ -9,9 +9,10 @@
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
+    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing, Holds, Sniff,
 };
 use crate::frame::header;
 use crate::frame::header::{Defect, Header};
@@ -192,7 +193,7 @@ impl EventStream {
                     ..Frame::new(&FRAMING, data, self.offset)
                 };
                 self.offset += bytes.len() as u64;
-                out(Ok(frame))
+                out(Framed::Frame(frame))
             }
             Err(fault) => self.fail(fault, out),
         }
@@ -201,7 +202,7 @@ impl EventStream {
     fn fail(&mut self, fault: Fault<'_>, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.is_broken = true;
         self.held = Vec::new();
-        out(Err(fault))
+        out(Framed::Fault(fault))
     }
 }
 
@@ -217,8 +218,9 @@ fn split(message: &[u8], offset: u64) -> Result<(Vec<Header<'_>>, &[u8]), Fault<
             format!("the checksum of a message is {declared:08x}, but its bytes give {actual:08x}");
         return Err(broken(message, offset));
     }
-    let body = covered.get(PRELUDE..).unwrap_or_default();
-    let (block, payload) = body.split_at_checked(Prelude::new(prelude).headers).unwrap_or_default();
+    let body = covered.after(PRELUDE);
+    let headers = Prelude::new(prelude).headers;
+    let (block, payload) = (body.before(headers), body.after(headers));
     match header::read(block) {
         Ok(headers) => Ok((headers, payload)),
         Err(Defect::Malformed(message)) => Err(broken(message, offset)),
@@ -246,14 +248,14 @@ impl Framer for EventStream {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let taken = if self.is_broken { bytes.len() } else { self.take(bytes, out)? };
         self.fed += taken as u64;
-        Ok(bytes.get(taken..).unwrap_or_default())
+        Ok(bytes.after(taken))
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
         if self.is_broken {
             let message = format!("{} bytes, from the damage on, were not read", self.fed - offset);
-            return out(Err(Fault {
+            return out(Framed::Fault(Fault {
                 kind: FaultKind::Note(WarningCode::Unread),
                 message,
                 offset,
@@ -269,14 +271,13 @@ impl Framer for EventStream {
         let message = format!(
             "the input ended inside {part}a message: {missing} of {wanted} bytes are missing"
         );
-        out(Err(Fault { kind: FaultKind::Truncated, message, offset, raw: &[] }))
+        out(Framed::Fault(Fault { kind: FaultKind::Truncated, message, offset, raw: &[] }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::FrameResult;
     use crate::frame::framer::tests::check;
 
     /// A message with right checksums, whatever its lengths.
@@ -301,10 +302,10 @@ mod tests {
         for size in [1, 2, 5, 12, 13, input.len()] {
             let mut framer = (FRAMING.framer)(config);
             let mut seen = Vec::new();
-            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-                seen.extend(
-                    frame.err().map(|fault| format!("{:?}: {}", fault.kind, fault.message)),
-                );
+            let mut out = |framed: Framed<'_>| {
+                if let Framed::Fault(fault) = framed {
+                    seen.push(format!("{:?}: {}", fault.kind, fault.message));
+                }
                 Ok(())
             };
             input.chunks(size.max(1)).for_each(|piece| framer.feed(piece, &mut out).unwrap());
@@ -327,10 +328,11 @@ mod tests {
             bad[bit / 8] ^= 1 << (bit % 8);
             let mut framer = (FRAMING.framer)(FrameConfig::default());
             let (mut frames, mut broken) = (0, 0);
-            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-                match frame {
-                    Ok(_) => frames += 1,
-                    Err(fault) => broken += usize::from(fault.kind == FaultKind::Broken),
+            let mut out = |framed: Framed<'_>| {
+                match framed {
+                    Framed::Frame(_) => frames += 1,
+                    Framed::Fault(fault) => broken += usize::from(fault.kind == FaultKind::Broken),
+                    other => panic!("{other:?}"),
                 }
                 Ok(())
             };
@@ -346,16 +348,14 @@ mod tests {
         let mut bad = sealed(u32::MAX, 0, b"");
         bad[8] ^= 1;
         let mut framer = EventStream::default();
-        framer.feed(&bad[..PRELUDE], &mut |_: FrameResult<'_>| Ok(())).unwrap();
+        framer.feed(&bad[..PRELUDE], &mut |_: Framed<'_>| Ok(())).unwrap();
         assert!(framer.is_broken && framer.held.capacity() == 0);
         let mut framer = EventStream {
             config: FrameConfig { max_event: 0, ..FrameConfig::default() },
             ..framer
         };
         framer.is_broken = false;
-        framer
-            .feed(&sealed(u32::MAX, 0, b"")[..PRELUDE], &mut |_: FrameResult<'_>| Ok(()))
-            .unwrap();
+        framer.feed(&sealed(u32::MAX, 0, b"")[..PRELUDE], &mut |_: Framed<'_>| Ok(())).unwrap();
         assert!(!framer.is_broken && framer.held.capacity() < 64, "{framer:?}");
     }
 

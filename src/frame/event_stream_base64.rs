@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::frame::event_stream;
 use crate::frame::framer::{
-    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
+    Content, Fault, FaultKind, FrameConfig, FrameOut, Framed, Framer, Framing, Holds, Sniff,
 };
 
 pub(super) static FRAMING: Framing = Framing {
@@ -18,7 +18,7 @@ pub(super) static FRAMING: Framing = Framing {
     ends_with_done: false,
     holds: Holds::Stream,
     sniff,
-    framer: |config| Box::new(Coded::new(config)),
+    framer: |config| Box::new(Base64Framer::new(config)),
     media_type: "text/plain",
     idle: "",
     add: None,
@@ -58,7 +58,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-struct Coded {
+struct Base64Framer {
     inner: Box<dyn Framer>,
     /// Letters of a group of four that is not whole.
     held: Vec<u8>,
@@ -67,10 +67,10 @@ struct Coded {
     is_broken: bool,
 }
 
-impl Coded {
+impl Base64Framer {
     fn new(config: FrameConfig) -> Self {
         let inner = (event_stream::FRAMING.framer)(config);
-        Coded { inner, held: Vec::new(), fed: 0, is_broken: false }
+        Base64Framer { inner, held: Vec::new(), fed: 0, is_broken: false }
     }
 
     /// Feeds what some groups of letters stand for, the first of which is at this offset.
@@ -99,24 +99,20 @@ impl Coded {
         let Some(offset) = broken.map(|offset| self.fed.min(offset)) else { return Ok(()) };
         self.is_broken = true;
         let message = "the base64 of an event stream has other letters in it".into();
-        out(Err(Fault { kind: FaultKind::Broken, message, offset, raw: &[] }))
+        out(Framed::Fault(Fault { kind: FaultKind::Broken, message, offset, raw: &[] }))
     }
 }
 
-/// Passes frames and faults on with their place in the letters, as far as no line ends stand before,
+/// Passes what a framer finds on with its place in the letters, as far as no line ends stand before,
 /// of which `most` have come.
 fn placed<'o>(
     most: u64,
     out: &'o mut FrameOut<'_>,
-) -> impl FnMut(Result<Frame<'_>, Fault<'_>>) -> io::Result<()> + 'o {
-    let place = move |offset: u64| most.min(offset / 3 * 4 + offset % 3);
-    move |frame| match frame {
-        Ok(frame) => out(Ok(Frame { offset: place(frame.offset), ..frame })),
-        Err(fault) => out(Err(Fault { offset: place(fault.offset), ..fault })),
-    }
+) -> impl FnMut(Framed<'_>) -> io::Result<()> + 'o {
+    move |framed| out(framed.at(|offset| most.min(offset / 3 * 4 + offset % 3)))
 }
 
-impl Framer for Coded {
+impl Framer for Base64Framer {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let begin = self.fed;
         self.fed += bytes.len() as u64;

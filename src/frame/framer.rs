@@ -5,6 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::header;
 use crate::frame::header::Header;
@@ -118,17 +119,35 @@ pub enum FaultKind {
     Gateway,
     /// The input is what a program printed that could not fetch an answer.
     Tool,
-    /// A comment between frames, which keeps a connection alive: nothing is wrong.
-    Comment,
-    /// What follows an HTTP response is an input of its own: nothing is wrong.
-    Next,
 }
 
-/// A frame, or a fault.
-pub type FrameResult<'a> = Result<Frame<'a>, Fault<'a>>;
+/// What a framer emits.
+#[derive(Clone, Debug)]
+pub enum Framed<'a> {
+    /// A record of the stream.
+    Frame(Frame<'a>),
+    /// A comment between frames, which keeps a connection alive.
+    Comment,
+    /// Another response of HTTP begins at this offset: what follows is an input of its own.
+    Next(u64),
+    /// Bytes that are no frame, or a repair.
+    Fault(Fault<'a>),
+}
+
+impl Framed<'_> {
+    /// Returns this with the offset that `place` gives for its own.
+    pub(super) fn at(self, place: impl FnOnce(u64) -> u64) -> Self {
+        match self {
+            Framed::Frame(frame) => Framed::Frame(Frame { offset: place(frame.offset), ..frame }),
+            Framed::Comment => Framed::Comment,
+            Framed::Next(offset) => Framed::Next(place(offset)),
+            Framed::Fault(fault) => Framed::Fault(Fault { offset: place(fault.offset), ..fault }),
+        }
+    }
+}
 
 /// Takes what a framer emits. Fails only if writing does.
-pub type FrameOut<'o> = dyn FnMut(FrameResult<'_>) -> io::Result<()> + 'o;
+pub type FrameOut<'o> = dyn FnMut(Framed<'_>) -> io::Result<()> + 'o;
 
 /// Turns bytes into frames.
 pub trait Framer: Send {
@@ -148,7 +167,7 @@ pub trait Framer: Send {
     }
     /// Returns what surrounded the data of the last frame, if the next byte
     /// begins a frame and the last one was one line of data.
-    fn envelope(&self) -> Option<Envelope<'_>> {
+    fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         None
     }
     /// Counts bytes that are not framed: a frame with the envelope of the last
@@ -158,7 +177,7 @@ pub trait Framer: Send {
 
 /// The bytes around the data of a frame, and the name that they give it.
 #[derive(Clone, Copy, Debug)]
-pub struct Envelope<'a> {
+pub struct FrameEnvelope<'a> {
     /// The bytes before the data.
     pub head: &'a [u8],
     /// The name that these bytes give the frame; empty if they give none.
@@ -175,7 +194,7 @@ pub struct FrameConfig {
     pub strict: bool,
     /// The largest frame, in bytes; 0 is no limit.
     pub max_event: usize,
-    /// Also emit [`FaultKind::Comment`].
+    /// Also emit [`Framed::Comment`].
     pub comments: bool,
 }
 
@@ -195,7 +214,7 @@ impl FrameConfig {
     pub(crate) fn within<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         match self.max_event {
             0 => bytes,
-            max => bytes.get(..max).unwrap_or(bytes),
+            max => bytes.before(max),
         }
     }
 
@@ -318,13 +337,14 @@ pub(crate) mod tests {
         for size in (1..=4).chain([input.len().max(1)]) {
             let mut framer = (framing.framer)(FrameConfig { strict, ..FrameConfig::default() });
             let mut got = Vec::new();
-            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-                got.push(match frame {
-                    Ok(f) => format!("{}|{}", f.event_type, f.text()),
-                    Err(Fault { kind: FaultKind::Note(_), offset, .. }) => {
+            let mut out = |framed: Framed<'_>| {
+                got.push(match framed {
+                    Framed::Frame(f) => format!("{}|{}", f.event_type, f.text()),
+                    Framed::Fault(Fault { kind: FaultKind::Note(_), offset, .. }) => {
                         format!("!Note {offset}")
                     }
-                    Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                    Framed::Fault(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                    Framed::Comment | Framed::Next(_) => return Ok(()),
                 });
                 Ok(())
             };

@@ -10,10 +10,11 @@ use std::io;
 
 use memchr::memchr;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    Content, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds,
-    Sniff, skip_blank, without_mark,
+    Content, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
+    Framing, Holds, Sniff, skip_blank, without_mark,
 };
 use crate::frame::leading::is_between_bytes;
 use crate::json::{Scanner, Status};
@@ -59,7 +60,7 @@ fn sniff(head: &[u8]) -> Sniff {
         (None | Some(b'{'), None) => Sniff::More,
         (Some(b'{'), Some(end)) => {
             let mut scanner = Scanner::new(0);
-            scanner.push_all(start.get(..end).unwrap_or_default());
+            scanner.push_all(start.before(end));
             if scanner.status() == Status::Whole { Sniff::Yes } else { Sniff::No }
         }
         _ => Sniff::No,
@@ -89,7 +90,7 @@ fn sniff_coded(head: &[u8]) -> Sniff {
 
 /// Splits a line into the frame's name and its payload; `None` if the line is
 /// no frame.
-type Split = fn(&[u8]) -> Option<(&str, &[u8])>;
+type SplitLine = fn(&[u8]) -> Option<(&str, &[u8])>;
 
 fn plain(line: &[u8]) -> Option<(&str, &[u8])> {
     let is_value = matches!(line.first(), Some(b'{' | b'[')) && !is_between_bytes(line);
@@ -103,7 +104,7 @@ fn coded(line: &[u8]) -> Option<(&str, &[u8])> {
 
 struct Lines {
     framing: &'static Framing,
-    split: Split,
+    split: SplitLine,
     config: FrameConfig,
     /// The buffered beginning of a line whose end has not come, after the lines of the
     /// value that it may belong to.
@@ -118,7 +119,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(framing: &'static Framing, split: Split, config: FrameConfig) -> Self {
+    fn new(framing: &'static Framing, split: SplitLine, config: FrameConfig) -> Self {
         let (held, value, offset) = (Vec::new(), 0, 0);
         Lines { framing, split, config, held, value, offset, is_line: false, stopped: false }
     }
@@ -170,9 +171,9 @@ impl Lines {
         match (self.split)(bytes) {
             _ if bytes.is_empty() => Ok(()),
             Some((event_type, data)) => {
-                out(Ok(Frame { event_type, ..Frame::new(self.framing, data, offset) }))
+                out(Framed::Frame(Frame { event_type, ..Frame::new(self.framing, data, offset) }))
             }
-            None => out(Err(Fault {
+            None => out(Framed::Fault(Fault {
                 kind: FaultKind::Note(WarningCode::NotJson),
                 message: "a line that isn't JSON was passed over".into(),
                 offset,
@@ -196,7 +197,7 @@ impl Framer for Lines {
         let record = if is_whole { line } else { &self.held };
         if self.config.is_over(record.strip_suffix(b"\n").unwrap_or(record).len()) {
             self.stopped = true;
-            out(Err(self.config.limit_fault(self.offset)))?;
+            out(Framed::Fault(self.config.limit_fault(self.offset)))?;
             return Ok(&[]);
         }
         match end {
@@ -207,9 +208,9 @@ impl Framer for Lines {
         Ok(rest)
     }
 
-    fn envelope(&self) -> Option<Envelope<'_>> {
+    fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         let is_between = self.held.is_empty() && self.is_line && !self.stopped;
-        let envelope = Envelope { head: b"", event_type: "", tail: b"\n" };
+        let envelope = FrameEnvelope { head: b"", event_type: "", tail: b"\n" };
         (is_between && !self.framing.is_coded()).then_some(envelope)
     }
 
@@ -235,7 +236,7 @@ impl Framer for Lines {
             return self.emit(&held, out);
         }
         let inside = if self.value == 0 { "a line" } else { "a JSON value" };
-        out(Err(Fault {
+        out(Framed::Fault(Fault {
             kind: FaultKind::Truncated,
             message: format!("the input ended inside {inside}"),
             offset: self.offset,

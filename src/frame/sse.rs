@@ -11,10 +11,11 @@ use std::io;
 use memchr::{memchr, memchr2};
 use serde_json::value::RawValue;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    BYTE_ORDER_MARK, Content, DONE, Envelope, FIELDS, Fault, FaultKind, Frame, FrameConfig,
-    FrameOut, Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
+    BYTE_ORDER_MARK, Content, DONE, FIELDS, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope,
+    FrameOut, Framed, Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
 };
 use crate::frame::leading::is_between_bytes;
 use crate::json::{Scanner, Status};
@@ -54,7 +55,7 @@ fn sniff(head: &[u8]) -> Sniff {
     }
     let mut fields = 0;
     while let Some(end) = memchr2(b'\n', b'\r', rest) {
-        let line = rest.get(..end).unwrap_or_default();
+        let line = rest.before(end);
         match sniff_line(line, true) {
             // A blank line after a field ends an event.
             Sniff::More if line.is_empty() && fields > 0 => return Sniff::Yes,
@@ -64,7 +65,7 @@ fn sniff(head: &[u8]) -> Sniff {
         if fields > 1 {
             return Sniff::Yes;
         }
-        rest = rest.get(end + 1..).unwrap_or_default();
+        rest = rest.after(end + 1);
     }
     match sniff_line(rest, false) {
         Sniff::More if fields > 0 => Sniff::Likely,
@@ -77,8 +78,7 @@ fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
         let may_grow = !is_whole && FIELDS.iter().any(|field| field.starts_with(line));
         return if may_grow || line.is_empty() { Sniff::More } else { Sniff::No };
     };
-    let (name, value) =
-        (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
+    let (name, value) = (line.before(colon), line.after(colon + 1));
     if !name.is_empty() && !FIELDS.contains(&name) {
         return Sniff::No;
     }
@@ -138,9 +138,7 @@ impl Sse {
         }
         self.begun.get_or_insert(self.offset);
         let (name, value) = match memchr(b':', line) {
-            Some(colon) => {
-                (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default())
-            }
+            Some(colon) => (line.before(colon), line.after(colon + 1)),
             None => (line, &line[line.len()..]),
         };
         let value = value.strip_prefix(b" ").unwrap_or(value);
@@ -317,7 +315,7 @@ impl Sse {
     fn note(&self, code: WarningCode, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
         let kind = FaultKind::Note(code);
-        out(Err(Fault { kind, message: message.into(), offset, raw: &[] }))
+        out(Framed::Fault(Fault { kind, message: message.into(), offset, raw: &[] }))
     }
 
     /// Returns the event with this data.
@@ -332,10 +330,9 @@ impl Sse {
         let offset = begun.unwrap_or(self.offset);
         if pending.is_some() || !self.data.is_empty() {
             let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
-            out(Ok(self.frame(data, offset)))?;
+            out(Framed::Frame(self.frame(data, offset)))?;
         } else if begun.is_some() && self.config.comments {
-            let (kind, message) = (FaultKind::Comment, String::new());
-            out(Err(Fault { kind, message, offset, raw: &[] }))?;
+            out(Framed::Comment)?;
         }
         self.data.clear();
         self.is_bare = false;
@@ -348,7 +345,7 @@ impl Sse {
     /// Stops: a line, or an event's data, is over the limit.
     fn stop(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.stopped = true;
-        out(Err(self.config.limit_fault(self.begun.unwrap_or(self.offset))))
+        out(Framed::Fault(self.config.limit_fault(self.begun.unwrap_or(self.offset))))
     }
 
     /// Interprets the line that came in several reads.
@@ -391,7 +388,7 @@ impl Framer for Sse {
         {
             let (line, tail) = rest.split_at(end);
             self.skip_lf = tail.first() == Some(&b'\r');
-            rest = tail.get(1..).unwrap_or_default();
+            rest = tail.after(1);
             let size = self.line.len() + end + 1;
             if self.config.is_over(size - 1) {
                 self.stop(out)?;
@@ -401,7 +398,7 @@ impl Framer for Sse {
             if is_end && let (Some(data), Some(event)) = (pending, event) {
                 let end =
                     event.len() - rest.len() + usize::from(rest.starts_with(b"\n") && self.skip_lf);
-                self.last.note(event.get(..end).unwrap_or_default(), data, &self.event_type);
+                self.last.note(event.before(end), data, &self.event_type);
             }
             if self.line.is_empty() {
                 self.line(self.without_bom(line), &mut pending, out)?;
@@ -428,7 +425,7 @@ impl Framer for Sse {
         Ok(&[])
     }
 
-    fn envelope(&self) -> Option<Envelope<'_>> {
+    fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         let is_between =
             self.begun.is_none() && self.line.is_empty() && !self.skip_lf && !self.stopped;
         self.last.envelope().filter(|_| is_between)
@@ -468,12 +465,12 @@ impl Framer for Sse {
         // What whole records say does not depend on what would have come after them. A line that
         // left no data is none: it has been passed over.
         let whole = if self.config.strict || data.is_empty() { 0 } else { records_length(raw) };
-        let (records, raw) = raw.split_at_checked(whole).unwrap_or_default();
+        let (records, raw) = (raw.before(whole), raw.after(whole));
         if !records.is_empty() {
-            out(Ok(self.frame(records, offset)))?;
+            out(Framed::Frame(self.frame(records, offset)))?;
         }
         let message = "the input ended inside an event".into();
-        out(Err(Fault { kind: FaultKind::Truncated, message, offset, raw }))
+        out(Framed::Fault(Fault { kind: FaultKind::Truncated, message, offset, raw }))
     }
 }
 
@@ -520,7 +517,7 @@ impl Last {
         let tails: [&'static [u8]; 2] = [b"\r\n\r\n", b"\n\n"];
         let tail = tails.into_iter().find(|tail| event.ends_with(tail)).unwrap_or_default();
         let length = event.len().saturating_sub(data.len() + tail.len());
-        let head = event.get(..length).unwrap_or_default();
+        let head = event.before(length);
         let name = head.strip_suffix(b"data: ").filter(|_| !tail.is_empty());
         let is_name = |name: &[u8]| {
             let line = name.strip_suffix(b"\r").unwrap_or(name);
@@ -538,16 +535,15 @@ impl Last {
 
     /// Returns what surrounded the data of the last event, if it was of this
     /// kind.
-    fn envelope(&self) -> Option<Envelope<'_>> {
+    fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         let Last { head, tail, event_type } = self;
-        (!head.is_empty()).then_some(Envelope { head, event_type, tail })
+        (!head.is_empty()).then_some(FrameEnvelope { head, event_type, tail })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::framer::FrameResult;
 
     #[track_caller]
     fn check(input: &str, expected: &[&str]) {
@@ -589,10 +585,11 @@ mod tests {
         for (max_event, expected) in [(17, "|abcdefgh\nijklmnop"), (16, "!Limit 0")] {
             let mut framer = (FRAMING.framer)(FrameConfig { max_event, ..FrameConfig::default() });
             let mut got = String::new();
-            let mut out = |frame: FrameResult<'_>| {
-                got = match frame {
-                    Ok(frame) => format!("|{}", frame.text()),
-                    Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+            let mut out = |framed: Framed<'_>| {
+                got = match framed {
+                    Framed::Frame(frame) => format!("|{}", frame.text()),
+                    Framed::Fault(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                    other => panic!("{other:?}"),
                 };
                 Ok(())
             };

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::json::plain::{is_space, string_length};
 use crate::json::reader::read;
 use crate::json::scanner::is_number_byte;
@@ -25,51 +26,51 @@ pub(crate) struct Ambiguities {
 
 /// Returns a whole JSON value without white space between its tokens, and what is ambiguous in it.
 pub(crate) fn minify_and_check(json: &str) -> (Cow<'_, str>, Ambiguities) {
-    let mut search = Search::default();
+    let mut search = AmbiguitySearch::default();
     search.run(json);
-    let Search { mut minified, copied, found, .. } = search;
+    let AmbiguitySearch { mut minified, copied, found, .. } = search;
     if copied == 0 {
         return (json.into(), found);
     }
-    minified.push_str(json.get(copied..).unwrap_or_default());
+    minified.push_str(json.after(copied));
     (minified.into(), found)
 }
 
 /// Returns JSON text with only the last of each object's members of one name. All
 /// else keeps its spelling.
 pub(crate) fn without_doubles(json: &str) -> String {
-    let mut search = Search::default();
+    let mut search = AmbiguitySearch::default();
     search.run(json);
     let mut dropped = search.dropped;
     dropped.sort_unstable_by_key(|range| range.start);
     let (mut out, mut at) = (String::with_capacity(json.len()), 0);
     for range in dropped {
         // One range may be inside of another.
-        out.push_str(json.get(at..range.start).unwrap_or_default());
+        out.push_str(json.within(at..range.start));
         at = at.max(range.end);
     }
-    out.push_str(json.get(at..).unwrap_or_default());
+    out.push_str(json.after(at));
     out
 }
 
 /// A key, decoded; as it is spelled (`false`) if it holds half a surrogate pair.
-type Key<'j> = (bool, Cow<'j, str>);
+type DecodedKey<'j> = (bool, Cow<'j, str>);
 
 /// The number of members up to which a key is compared with each of them.
 const FEW: usize = 16;
 
 /// One pass over a JSON value.
 #[derive(Default)]
-struct Search<'j> {
+struct AmbiguitySearch<'j> {
     found: Ambiguities,
     /// The containers that are open: for an object, the number of members of those around it;
     /// `None` for an array.
     open: SmallVec<[Option<usize>; 8]>,
     /// The members of the open objects, each with the place where it begins.
-    members: SmallVec<[(Key<'j>, usize); 8]>,
+    members: SmallVec<[(DecodedKey<'j>, usize); 8]>,
     /// The number of the last member of each key in an object that has many, which goes by the
     /// place of its first.
-    last: BTreeMap<(usize, Key<'j>), usize>,
+    last: BTreeMap<(usize, DecodedKey<'j>), usize>,
     /// The members that another one of their name follows, up to the next key.
     dropped: Vec<Range<usize>>,
     /// The value without white space between its tokens, up to the last of that.
@@ -78,7 +79,7 @@ struct Search<'j> {
     copied: usize,
 }
 
-impl<'j> Search<'j> {
+impl<'j> AmbiguitySearch<'j> {
     /// Goes through a value that is known to be JSON.
     fn run(&mut self, json: &'j str) {
         let bytes = json.as_bytes();
@@ -91,7 +92,7 @@ impl<'j> Search<'j> {
                 b'"' => {
                     let string = StringEnd::find(bytes, at);
                     at = string.end;
-                    let text = json.get(from..at).unwrap_or_default();
+                    let text = json.within(from..at);
                     match is_key {
                         true => self.member(text, string.has_escapes, from),
                         // Of the escapes, only these can be half a character.
@@ -113,15 +114,15 @@ impl<'j> Search<'j> {
                 }
                 b',' => is_key = self.open.last().is_some_and(Option::is_some),
                 b'-' | b'0'..=b'9' => {
-                    let rest = bytes.get(at..).unwrap_or_default();
+                    let rest = bytes.after(at);
                     at += rest.iter().take_while(|&&byte| is_number_byte(byte)).count();
-                    let number = json.get(from..at).unwrap_or_default();
+                    let number = json.within(from..at);
                     self.found.inexact_number |= !is_exact(number);
                 }
                 _ if is_space(byte) => {
                     self.minified.reserve(json.len() - self.copied);
-                    self.minified.push_str(json.get(self.copied..from).unwrap_or_default());
-                    let rest = bytes.get(at..).unwrap_or_default();
+                    self.minified.push_str(json.within(self.copied..from));
+                    let rest = bytes.after(at);
                     at += rest.iter().take_while(|byte| is_space(**byte)).count();
                     self.copied = at;
                 }
@@ -131,7 +132,7 @@ impl<'j> Search<'j> {
     }
 
     /// Decodes a string that has escapes.
-    fn string(&mut self, text: &'j str) -> Key<'j> {
+    fn string(&mut self, text: &'j str) -> DecodedKey<'j> {
         let decoded: Str<'_> = read(text).unwrap_or_default();
         if decoded.low().is_some() || decoded.high().is_some() || decoded.is_replaced() {
             self.found.lone_surrogate = true;
@@ -143,7 +144,7 @@ impl<'j> Search<'j> {
     fn member(&mut self, text: &'j str, has_escapes: bool, from: usize) {
         let key = if has_escapes { self.string(text) } else { (true, Cow::Borrowed(text)) };
         let Some(Some(first)) = self.open.last() else { return };
-        let known = self.members.get(*first..).unwrap_or_default();
+        let known = self.members.after(*first);
         let (number, object) = (self.members.len(), known.first().map_or(from, |(_, from)| *from));
         if known.len() == FEW {
             let known = known.iter().zip(*first..);
@@ -174,7 +175,7 @@ impl StringEnd {
     fn find(bytes: &[u8], mut at: usize) -> Self {
         let (mut has_escapes, mut has_units) = (false, false);
         loop {
-            at += string_length(bytes.get(at..).unwrap_or_default());
+            at += string_length(bytes.after(at));
             match bytes.get(at..) {
                 Some([b'\\', escape, ..]) => {
                     has_escapes = true;

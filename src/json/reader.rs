@@ -17,6 +17,7 @@ use serde::de::{Deserialize, DeserializeSeed, Expected, IntoDeserializer, MapAcc
 use serde_json::value::RawValue;
 use wide::u8x32;
 
+use crate::cut::Cut as _;
 use crate::json::Str;
 use crate::json::end::{number_end, value_end, value_length, word_end};
 use crate::json::plain::{BLOCK, inside_length, is_space, string_length};
@@ -151,7 +152,7 @@ pub(crate) fn read_by<'t>(
 ) -> Result<()> {
     let mut reader = Reader::new(source, text);
     read(&mut reader)?;
-    let rest = text.as_bytes().get(reader.at..).unwrap_or_default();
+    let rest = text.as_bytes().after(reader.at);
     if rest.iter().copied().all(is_space) { Ok(()) } else { Err(syntax()) }
 }
 
@@ -262,7 +263,7 @@ pub struct Reader<'t> {
 }
 
 /// A string: most are as they stand in the text.
-enum Content<'t> {
+enum StringContent<'t> {
     Text(&'t str),
     Unescaped(String),
     /// In generalised UTF-8, with halves of surrogate pairs, or with other bytes that are no
@@ -377,7 +378,7 @@ impl<'t> Reader<'t> {
     /// Passes what means itself in a string, and returns the byte after it.
     #[inline]
     fn run(&mut self) -> Option<u8> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let rest = self.text.as_bytes().after(self.at);
         self.at += string_length(rest);
         self.byte()
     }
@@ -400,18 +401,18 @@ impl<'t> Reader<'t> {
 
     /// Reads a string from its opening quote on. As serde_json does, takes control characters
     /// and halves of surrogate pairs only `as_bytes`.
-    fn string(&mut self, as_bytes: bool) -> Result<Content<'t>> {
+    fn string(&mut self, as_bytes: bool) -> Result<StringContent<'t>> {
         self.at += 1;
         let start = self.at;
         if self.run() == Some(b'"') && !self.is_lossy() {
             let text = self.since(start)?;
             self.at += 1;
-            return Ok(Content::Text(text));
+            return Ok(StringContent::Text(text));
         }
         let unescaped = self.unescaped(start, as_bytes)?;
         let unescaped = match String::from_utf8(unescaped) {
             Ok(text) if !(self.is_lossy() && text.contains(char::REPLACEMENT_CHARACTER)) => {
-                return Ok(Content::Unescaped(text));
+                return Ok(StringContent::Unescaped(text));
             }
             Ok(text) => {
                 let mut bytes = Vec::with_capacity(text.len());
@@ -423,14 +424,14 @@ impl<'t> Reader<'t> {
             }
             Err(error) => error.into_bytes(),
         };
-        if as_bytes { Ok(Content::Other(unescaped)) } else { Err(syntax()) }
+        if as_bytes { Ok(StringContent::Other(unescaped)) } else { Err(syntax()) }
     }
 
     /// Reads the rest of a string that has its first backslash here.
     #[inline(never)]
     fn unescaped(&mut self, start: usize, as_bytes: bool) -> Result<Vec<u8>> {
         // An escape is longer than what it stands for.
-        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let rest = self.text.as_bytes().after(start);
         let mut text = Vec::with_capacity(inside_length(rest));
         let mut run = start;
         loop {
@@ -521,7 +522,7 @@ impl<'t> Reader<'t> {
         let text = self.text.as_bytes();
         self.at = if self.source == Source::Json {
             self.peek()?;
-            self.at + value_length(text.get(self.at..).unwrap_or_default())
+            self.at + value_length(text.after(self.at))
         } else {
             value_end(text, self.at).ok_or_else(syntax)?
         };
@@ -532,12 +533,12 @@ impl<'t> Reader<'t> {
     #[inline(never)]
     fn key(&mut self) -> Result<&str> {
         match self.string(false)? {
-            Content::Text(text) => Ok(text),
-            Content::Unescaped(text) => {
+            StringContent::Text(text) => Ok(text),
+            StringContent::Unescaped(text) => {
                 self.unescaped_key = text;
                 Ok(&self.unescaped_key)
             }
-            Content::Other(_) => Err(syntax()),
+            StringContent::Other(_) => Err(syntax()),
         }
     }
 
@@ -593,10 +594,10 @@ impl<'t> Reader<'t> {
     #[inline]
     fn find_key(&mut self, keys: &[FieldKey], next: usize) -> Result<Option<usize>> {
         let start = self.at + 1;
-        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let rest = self.text.as_bytes().after(start);
         let Some(block) = rest.first_chunk() else { return self.find_spelling(keys, start) };
         let block = u8x32::new(*block);
-        let (before, after) = keys.split_at_checked(next).unwrap_or_default();
+        let (before, after) = keys.split_at(next.min(keys.len()));
         let found = after.iter().position(|key| key.begins(block)).map(|place| next + place);
         let found = found.or_else(|| before.iter().position(|key| key.begins(block)));
         if let Some(key) = found.and_then(|field| keys.get(field)) {
@@ -609,9 +610,9 @@ impl<'t> Reader<'t> {
     /// Does the same for a key that is spelled otherwise, has no field, or stands near the end.
     #[inline(never)]
     fn find_spelling(&mut self, keys: &[FieldKey], start: usize) -> Result<Option<usize>> {
-        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let rest = self.text.as_bytes().after(start);
         let length = memchr(b'"', rest).ok_or_else(syntax)?;
-        let key = rest.get(..length).unwrap_or_default();
+        let key = rest.before(length);
         let find = |key: &[u8]| keys.iter().position(|of_field| of_field.is(key));
         let found = find(key);
         if found.is_some() || string_length(key) == length {
@@ -686,7 +687,7 @@ impl<'t> Reader<'t> {
 
     /// Returns the step to the member whose key begins at a place.
     fn step(&self, start: usize) -> Step {
-        let from_key = self.text.get(start..).unwrap_or_default();
+        let from_key = self.text.after(start);
         Step::Key(String::from_json(&mut Reader::new(Source::Text, from_key)).unwrap_or_default())
     }
 
@@ -701,8 +702,8 @@ impl<'t> Reader<'t> {
             Some(b'[') => Ok(Unexpected::Seq),
             Some(b'{') => Ok(Unexpected::Map),
             Some(b'"') => match self.string(false) {
-                Ok(Content::Text(text)) => Ok(Unexpected::Str(text)),
-                Ok(Content::Unescaped(unescaped)) => {
+                Ok(StringContent::Text(text)) => Ok(Unexpected::Str(text)),
+                Ok(StringContent::Unescaped(unescaped)) => {
                     text = unescaped;
                     Ok(Unexpected::Str(&text))
                 }
@@ -736,9 +737,9 @@ impl<'t> FromJson<'t> for Str<'t> {
             return Err(reader.other_type(&"a string"));
         }
         Ok(match reader.string(true)? {
-            Content::Text(text) => Str::from(text),
-            Content::Unescaped(text) => Str::from(text),
-            Content::Other(bytes) => Str::from_bytes(&bytes),
+            StringContent::Text(text) => Str::from(text),
+            StringContent::Unescaped(text) => Str::from(text),
+            StringContent::Other(bytes) => Str::from_bytes(&bytes),
         })
     }
 
@@ -759,9 +760,9 @@ impl<'t> FromJson<'t> for String {
             return Err(reader.other_type(&"a string"));
         }
         match reader.string(false)? {
-            Content::Text(text) => Ok(text.to_owned()),
-            Content::Unescaped(text) => Ok(text),
-            Content::Other(_) => Err(syntax()),
+            StringContent::Text(text) => Ok(text.to_owned()),
+            StringContent::Unescaped(text) => Ok(text),
+            StringContent::Other(_) => Err(syntax()),
         }
     }
 }
@@ -804,7 +805,7 @@ impl<'t> FromJson<'t> for &'t RawValue {
         if reader.is_lossy() && text.contains(char::REPLACEMENT_CHARACTER) {
             return Err(syntax());
         }
-        Self::deserialize(MapAccessDeserializer::new(Raw(text)))
+        Self::deserialize(MapAccessDeserializer::new(RawMember(text)))
     }
 }
 
@@ -853,9 +854,9 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for Vec<T> {
 }
 
 /// The text of a value, as the only member of an object: so a `RawValue` asks for it.
-struct Raw<'t>(&'t str);
+struct RawMember<'t>(&'t str);
 
-impl<'t> MapAccess<'t> for Raw<'t> {
+impl<'t> MapAccess<'t> for RawMember<'t> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'t>>(&mut self, seed: K) -> Result<Option<K::Value>> {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::json::reader::read;
 use crate::json::scanner::Token;
 use crate::json::{Scanner, Str, is_json};
@@ -29,7 +30,7 @@ pub(crate) struct ValueReader {
     scanner: Scanner,
     /// The path of the value that is being read.
     path: String,
-    open: Vec<Container>,
+    open: Vec<OpenContainer>,
     /// A key, a number or a literal so far; of a string, the end that can't be decoded yet.
     token: String,
     /// True inside of a string that is a value.
@@ -39,7 +40,7 @@ pub(crate) struct ValueReader {
 }
 
 #[derive(Debug)]
-struct Container {
+struct OpenContainer {
     /// The length of its own path.
     path: usize,
     /// The index of the next element of an array.
@@ -118,7 +119,7 @@ impl ValueReader {
             b'{' | b'[' => {
                 self.begin_value();
                 let index = (byte == b'[').then_some(0);
-                self.open.push(Container { path: self.path.len(), index, is_empty: true });
+                self.open.push(OpenContainer { path: self.path.len(), index, is_empty: true });
             }
             b'}' | b']' => {
                 let Some(container) = self.open.pop() else { return Ok(()) };
@@ -200,16 +201,16 @@ impl ValueReader {
 fn decodable(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
-    while let Some(escape) = memchr::memchr(b'\\', bytes.get(at..).unwrap_or_default()) {
+    while let Some(escape) = memchr::memchr(b'\\', bytes.after(at)) {
         let begin = at + escape;
         let is_high = |unit: &[u8]| {
             matches!(unit, [b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..])
         };
-        at = match bytes.get(begin + 1..).unwrap_or_default() {
+        at = match bytes.after(begin + 1) {
             [] => return begin,
             [b'u', unit @ ..] if unit.len() < 4 => return begin,
             // A pair is decoded together, and so is what comes in its place.
-            [b'u', unit @ ..] if is_high(unit) => match unit.get(4..).unwrap_or_default() {
+            [b'u', unit @ ..] if is_high(unit) => match unit.after(4) {
                 [] | [b'\\'] => return begin,
                 [b'\\', b'u', low @ ..] if low.len() < 4 => return begin,
                 [b'\\', b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', ..] => begin + 12,

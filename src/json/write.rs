@@ -1,13 +1,14 @@
 //! JSON for the output: without white space between tokens, and without
 //! characters in strings that could harm a terminal.
 
+use crate::cut::Cut as _;
 use crate::json::plain::{
     SUSPECT_LETTERS, after_space, append_start, calm_letters_length, char_length, plain_length,
     printable_length, string_length,
 };
 
 /// What JSON is appended to.
-pub(crate) trait Out {
+pub(crate) trait JsonOut {
     /// Appends the first `length` bytes of a text, which end a character.
     fn append(&mut self, text: &str, length: usize);
 
@@ -17,14 +18,14 @@ pub(crate) trait Out {
     }
 }
 
-impl Out for String {
+impl JsonOut for String {
     #[inline]
     fn append(&mut self, text: &str, length: usize) {
-        String::push_str(self, text.get(..length).unwrap_or_default());
+        String::push_str(self, text.before(length));
     }
 }
 
-impl Out for Vec<u8> {
+impl JsonOut for Vec<u8> {
     #[inline]
     fn append(&mut self, text: &str, length: usize) {
         append_start(text.as_bytes(), length, self);
@@ -48,13 +49,13 @@ impl Minifier {
         // The text before `from` has been appended.
         let mut from = 0;
         loop {
-            let rest = bytes.get(at..).unwrap_or_default();
+            let rest = bytes.after(at);
             // Above the quote are all bytes of tokens that are no strings.
             let Some(length) = rest.iter().position(|&byte| byte <= b'"') else { break };
             at += length;
             let token = after_space(bytes, at);
             if token > at {
-                out.push_str(json.get(from..at).unwrap_or_default());
+                out.push_str(json.within(from..at));
                 (from, at) = (token, token);
             } else if rest.get(length) == Some(&b'"') {
                 self.in_string = true;
@@ -63,14 +64,14 @@ impl Minifier {
                 at += 1;
             }
         }
-        out.push_str(json.get(from..).unwrap_or_default());
+        out.push_str(json.after(from));
     }
 
     /// Returns the place after the string that goes on at a place, or the end of the text.
     fn after_string(&mut self, bytes: &[u8], start: usize) -> usize {
         let mut at = start + usize::from(std::mem::take(&mut self.is_escaped));
         loop {
-            at += string_length(bytes.get(at..).unwrap_or_default());
+            at += string_length(bytes.after(at));
             match bytes.get(at) {
                 Some(b'"') => {
                     self.in_string = false;
@@ -118,33 +119,33 @@ pub(crate) fn quote(text: &str) -> String {
 /// Returns the first sixty characters as a JSON string: enough to recognise a text.
 pub(crate) fn quote_start(text: &str) -> String {
     let end = text.char_indices().nth(60).map_or(text.len(), |(at, _)| at);
-    quote(text.get(..end).unwrap_or_default())
+    quote(text.before(end))
 }
 
 /// Appends text as a JSON string.
-pub(crate) fn quote_into(text: &str, out: &mut impl Out) {
+pub(crate) fn quote_into(text: &str, out: &mut impl JsonOut) {
     out.push_str("\"");
     escape_into(text, out);
     out.push_str("\"");
 }
 
 /// Appends text as the inside of a JSON string.
-pub(crate) fn escape_into(text: &str, out: &mut impl Out) {
+pub(crate) fn escape_into(text: &str, out: &mut impl JsonOut) {
     escape(text, true, out);
 }
 
 /// Appends JSON text whose strings may hold harmful characters, with these as
 /// escapes. In valid JSON, such characters stand only in strings.
-pub(crate) fn make_safe(json: &str, out: &mut impl Out) {
+pub(crate) fn make_safe(json: &str, out: &mut impl JsonOut) {
     escape(json, false, out);
 }
 
-fn escape(text: &str, is_content: bool, out: &mut impl Out) {
+fn escape(text: &str, is_content: bool, out: &mut impl JsonOut) {
     let mut rest = text;
     loop {
         let clean = clean_length(rest.as_bytes(), is_content);
         out.append(rest, clean);
-        rest = rest.get(clean..).unwrap_or_default();
+        rest = rest.after(clean);
         if rest.is_empty() {
             return;
         }
@@ -158,7 +159,7 @@ fn escape(text: &str, is_content: bool, out: &mut impl Out) {
                 None if is_suspect(byte) => push_suspect(rest, out),
                 None => break,
             };
-            rest = rest.get(length..).unwrap_or_default();
+            rest = rest.after(length);
         }
     }
 }
@@ -178,7 +179,7 @@ fn escape_of(byte: u8, is_content: bool) -> Option<&'static str> {
 
 /// Appends the first character of a text, as an escape if it is harmful; returns its length.
 #[inline(never)]
-fn push_suspect(text: &str, out: &mut impl Out) -> usize {
+fn push_suspect(text: &str, out: &mut impl JsonOut) -> usize {
     let Some(c) = text.chars().next() else { return 0 };
     if !is_harmful(c) {
         out.append(text, c.len_utf8());
@@ -188,12 +189,12 @@ fn push_suspect(text: &str, out: &mut impl Out) -> usize {
     c.len_utf8()
 }
 
-fn push_escape(c: char, out: &mut impl Out) {
+fn push_escape(c: char, out: &mut impl JsonOut) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         out.append("\\u", 2);
         for shift in [12, 8, 4, 0] {
             let digit = usize::from(*unit >> shift & 15);
-            out.append(HEX.get(digit..).unwrap_or_default(), 1);
+            out.append(HEX.after(digit), 1);
         }
     }
 }
@@ -238,9 +239,9 @@ pub(crate) fn find_escape(text: &str) -> Option<usize> {
 fn clean_length(text: &[u8], is_content: bool) -> usize {
     let mut clean = 0;
     loop {
-        let rest = text.get(clean..).unwrap_or_default();
+        let rest = text.after(clean);
         clean += if is_content { plain_length(rest) } else { printable_length(rest) };
-        match letters_length(text.get(clean..).unwrap_or_default()) {
+        match letters_length(text.after(clean)) {
             0 => return clean,
             letters => clean += letters,
         }
@@ -292,13 +293,13 @@ pub(crate) fn is_harmful(c: char) -> bool {
 /// Appends JSON text as [`make_safe`] does, with escapes also for characters that look like nothing
 /// and move nothing: for people, who could not see them.
 #[cfg(feature = "cli")]
-pub(crate) fn make_visible(json: &str, out: &mut impl Out) {
+pub(crate) fn make_visible(json: &str, out: &mut impl JsonOut) {
     let mut rest = json;
     while let Some((at, c)) = rest.char_indices().find(|(_, c)| has_no_ink(*c)) {
         let (before, from) = rest.split_at(at);
         make_safe(before, out);
         push_escape(c, out);
-        rest = from.get(c.len_utf8()..).unwrap_or_default();
+        rest = from.after(c.len_utf8());
     }
     make_safe(rest, out);
 }

@@ -4,17 +4,18 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+use crate::cut::Cut as _;
 use crate::json;
 
 /// A request: a JSON object, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Body(String);
+pub(crate) struct RequestBody(String);
 
-impl Body {
+impl RequestBody {
     /// Takes a text that is one JSON object; of any other, returns what is wrong with it.
     pub(crate) fn new(text: String) -> Result<Self, String> {
         match serde_json::from_str::<&RawValue>(&text) {
-            Ok(value) if value.get().starts_with('{') => Ok(Body(text)),
+            Ok(value) if value.get().starts_with('{') => Ok(RequestBody(text)),
             Ok(_) => Err("is no JSON object".into()),
             Err(_) if text.trim().is_empty() => Err("is empty".into()),
             Err(error) => Err(format!("is not JSON: {}", json::misread(&text, &error))),
@@ -78,7 +79,7 @@ impl Body {
         first: impl Fn(&str) -> String,
     ) -> bool {
         let Some(span) = self.span(path) else { return false };
-        let list = self.0.get(span.clone()).unwrap_or_default();
+        let list = self.0.within(span.clone());
         if list == "null" {
             return false;
         }
@@ -105,7 +106,7 @@ impl Body {
     /// other element, as `first` writes it.
     pub(crate) fn prepend(&mut self, path: &str, element: &str, first: impl Fn(&str) -> String) {
         let Some(span) = self.span(path) else { return };
-        let list = self.0.get(span.clone()).unwrap_or_default();
+        let list = self.0.within(span.clone());
         if list == "null" {
             return;
         }
@@ -154,7 +155,7 @@ impl Body {
     }
 }
 
-/// True if there is a member at a path in an object: see [`Body::has`].
+/// True if there is a member at a path in an object: see [`RequestBody::has`].
 pub(super) fn has(json: &str, path: &str) -> bool {
     let (key, rest) = path.split_once('.').unwrap_or((path, ""));
     if key == "*" {
@@ -173,14 +174,14 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, change: impl Fn(&mut Body), expected: &str) {
-        let mut body = Body::new(text.into()).unwrap();
+    fn check(text: &str, change: impl Fn(&mut RequestBody), expected: &str) {
+        let mut body = RequestBody::new(text.into()).unwrap();
         change(&mut body);
         assert_eq!(body.as_str(), expected);
-        Body::new(body.0).unwrap();
+        RequestBody::new(body.0).unwrap();
     }
 
-    fn append(body: &mut Body) {
+    fn append(body: &mut RequestBody) {
         assert!(body.append("m", &["{\"b\":2}".into(), "3".into()], |text| format!("<{text}>")));
     }
 
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn members_are_found_in_lists() {
-        let body = Body::new("{\"a\":[{},1,{\"b\":\"x\",\"c\":null}]}".into()).unwrap();
+        let body = RequestBody::new("{\"a\":[{},1,{\"b\":\"x\",\"c\":null}]}".into()).unwrap();
         for path in ["a", "a.*.b", "a.*.b=x"] {
             assert!(body.has(path), "{path}");
         }
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn only_objects_are_requests() {
-        let wrong = |text: &str| Body::new(text.into()).unwrap_err();
+        let wrong = |text: &str| RequestBody::new(text.into()).unwrap_err();
         assert!(wrong("").starts_with("is empty"), "{}", wrong(""));
         assert!(wrong("{\"a\":}").starts_with("is not JSON"));
         assert!(wrong("{} {}").starts_with("is not JSON"));

@@ -1,6 +1,7 @@
 //! A text in which escapes are read as JSON reads them, at any depth of JSON within strings, with
 //! the place of each byte in what it was read of.
 
+use crate::cut::Cut as _;
 use std::borrow::Cow;
 
 use memchr::memchr;
@@ -15,7 +16,7 @@ const CONTROL: u8 = 0x0c;
 const OTHER: u8 = 0x80;
 
 /// A text without its escapes.
-pub(super) struct Decoded<'r> {
+pub(super) struct UnescapedText<'r> {
     raw: &'r [u8],
     pub(super) text: Cow<'r, [u8]>,
     /// Where text and raw bytes go apart: places in both. From each on, they go on side by side.
@@ -51,10 +52,10 @@ impl Quote {
     }
 }
 
-impl<'r> Decoded<'r> {
+impl<'r> UnescapedText<'r> {
     pub(super) fn new(raw: &'r [u8]) -> Self {
         if memchr(b'\\', raw).is_none() {
-            return Decoded { raw, text: Cow::Borrowed(raw), marks: Vec::new() };
+            return UnescapedText { raw, text: Cow::Borrowed(raw), marks: Vec::new() };
         }
         let mut text = Vec::with_capacity(raw.len());
         let mut marks = vec![(0, 0)];
@@ -62,11 +63,11 @@ impl<'r> Decoded<'r> {
         while let Some(rest) = raw.get(at..)
             && let Some(before) = memchr(b'\\', rest)
         {
-            text.extend_from_slice(rest.get(..before).unwrap_or_default());
-            let escape = rest.get(before..).unwrap_or_default();
+            text.extend_from_slice(rest.before(before));
+            let escape = rest.after(before);
             let slashes = escape.iter().take_while(|&&byte| byte == b'\\').count();
             let is_odd = slashes % 2 == 1;
-            let letters = escape.get(slashes..).unwrap_or_default();
+            let letters = escape.after(slashes);
             let (byte, length) = match letters.first() {
                 Some(&quote @ (b'"' | b'\'' | b'/')) => (quote, 1),
                 Some(b'u') if let Some(byte) = code_point(letters) => (byte, 5),
@@ -80,8 +81,8 @@ impl<'r> Decoded<'r> {
             at += before + slashes + length;
             marks.push((text.len(), at));
         }
-        text.extend_from_slice(raw.get(at..).unwrap_or_default());
-        Decoded { raw, text: Cow::Owned(text), marks }
+        text.extend_from_slice(raw.after(at));
+        UnescapedText { raw, text: Cow::Owned(text), marks }
     }
 
     pub(super) fn get(&self, at: usize) -> Option<u8> {
@@ -90,7 +91,7 @@ impl<'r> Decoded<'r> {
 
     /// Returns the text from a place on.
     pub(super) fn from(&self, at: usize) -> &[u8] {
-        self.text.get(at..).unwrap_or_default()
+        self.text.after(at)
     }
 
     /// Returns the place in the raw bytes of a place in the text.

@@ -6,9 +6,12 @@ use std::sync::LazyLock;
 
 use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem};
 
-use crate::capture::redaction::decoded::{Decoded, LINE_END};
+use crate::capture::redaction::decoded::{LINE_END, UnescapedText};
 use crate::capture::redaction::word::{ADDRESS, is_word};
-use crate::event::secrets::{Letters, Place, SCHEMES, SHAPES, Shape, may_end_name, named};
+use crate::cut::Cut as _;
+use crate::event::secrets::{
+    Letters, SCHEMES, SHAPES, SecretPlace, SecretShape, may_end_name, named,
+};
 
 /// The shortest token after `Bearer` in a text, in bytes: shorter ones are words.
 const MIN_TOKEN: usize = 16;
@@ -34,8 +37,8 @@ pub(super) struct Secret {
 
 /// Returns the secrets in these bytes, in order; none overlaps another.
 pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
-    let decoded = Decoded::new(bytes);
-    let mut finder = Finder { bytes, text: &decoded, found: Vec::new() };
+    let decoded = UnescapedText::new(bytes);
+    let mut finder = SecretFinder { bytes, text: &decoded, found: Vec::new() };
     finder.shapes();
     finder.private_keys();
     finder.at_signs();
@@ -49,7 +52,7 @@ pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
             // Both go, as one.
             Some(last) if secret.range.end > last.range.end => {
                 last.range.end = secret.range.end;
-                last.value = bytes.get(last.range.clone()).unwrap_or_default().to_vec();
+                last.value = bytes.within(last.range.clone()).to_vec();
             }
             Some(_) => {}
             None => secrets.push(secret),
@@ -58,9 +61,9 @@ pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
     secrets
 }
 
-struct Finder<'t> {
+struct SecretFinder<'t> {
     bytes: &'t [u8],
-    text: &'t Decoded<'t>,
+    text: &'t UnescapedText<'t>,
     found: Vec<Secret>,
 }
 
@@ -99,7 +102,7 @@ fn may_be_number(what: &str) -> bool {
     !matches!(what, "a token" | "a secret" | "credentials")
 }
 
-impl Finder<'_> {
+impl SecretFinder<'_> {
     /// Adds what stands in this part of the text, unless it was replaced.
     fn add(&mut self, what: &'static str, range: Range<usize>) {
         let raw = self.text.raw(range.start)..self.text.raw(range.end);
@@ -109,14 +112,14 @@ impl Finder<'_> {
     fn add_raw(&mut self, what: &'static str, range: Range<usize>, raw: Range<usize>) {
         let is_replaced = is_word(self.bytes.get(raw.clone()).unwrap_or_default());
         if !raw.is_empty() && !is_replaced {
-            let value = self.text.text.get(range).unwrap_or_default().to_vec();
+            let value = self.text.text.within(range).to_vec();
             self.found.push(Secret { what, range: raw, value });
         }
     }
 
     /// Adds the value of a name. One that is a key keeps the beginning that says whose.
     fn add_value(&mut self, what: &'static str, range: Range<usize>, raw_end: usize) {
-        let value = self.text.text.get(range.clone()).unwrap_or_default();
+        let value = self.text.text.within(range.clone());
         let key = shape_of(value).filter(|(shape, rest)| shape.prefix.len() + rest == value.len());
         let (what, begin) = match key {
             Some((shape, _)) => (shape.name, range.start + shape.prefix.len()),
@@ -126,7 +129,7 @@ impl Finder<'_> {
     }
 
     fn before(&self, at: usize) -> &[u8] {
-        self.text.text.get(..at).unwrap_or_default()
+        self.text.text.before(at)
     }
 
     /// Finds keys by their shapes, and tokens, each by a byte in its beginning that words seldom
@@ -205,7 +208,7 @@ impl Finder<'_> {
         let text = &*self.text.text;
         for begin in memmem::find_iter(text, "-----BEGIN ") {
             let rest = self.text.from(begin);
-            let head = rest.get(..128).unwrap_or(rest);
+            let head = rest.before(128);
             if memmem::find(head, b"PRIVATE KEY").is_none() {
                 continue;
             }
@@ -218,7 +221,7 @@ impl Finder<'_> {
                     || b"+/=- :,.()<>@\\\t\r\x0b".contains(&byte)
                     || (byte == b'\n' && in_lines)
             };
-            let key = rest.get(..run(rest, is_key)).unwrap_or_default();
+            let key = rest.before(run(rest, is_key));
             let mark: &[u8] = b"-----";
             let end = memmem::find(key, b"-----END").and_then(|end| {
                 let after = end + "-----END".len();
@@ -236,7 +239,7 @@ impl Finder<'_> {
                 run_back(before, |byte| byte.is_ascii_graphic() && !b"\"'<>/?#\\".contains(&byte));
             let begin = at - user;
             if self.before(begin).ends_with(b"://") {
-                let user = before.get(begin..).unwrap_or_default();
+                let user = before.after(begin);
                 let password = memchr(b':', user).map(|colon| begin + colon + 1);
                 let begin = password.or((user.len() >= MIN_VALUE).then_some(begin));
                 let is_variable =
@@ -261,10 +264,9 @@ impl Finder<'_> {
         }
         let host = self.text.from(at + 1);
         let host = host
-            .get(..run(host, |byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)))
-            .unwrap_or_default()
+            .before(run(host, |byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)))
             .trim_end_dots();
-        let name = self.text.text.get(begin..at).unwrap_or_default();
+        let name = self.text.text.within(begin..at);
         let mut labels = host.rsplit(|&byte| byte == b'.');
         let is_domain = labels
             .next()
@@ -284,7 +286,7 @@ impl Finder<'_> {
         let text = &*self.text.text;
         for at in memmem::find_iter(text, "arn:aws") {
             let rest = self.text.from(at);
-            let mut colons = memchr_iter(b':', rest.get(..200).unwrap_or(rest));
+            let mut colons = memchr_iter(b':', rest.before(200));
             if let Some(colon) = colons.nth(3) {
                 self.digits("an account of AWS", at + colon + 1, 12);
             }
@@ -322,8 +324,8 @@ impl Finder<'_> {
                 continue;
             }
             let begin = end - run_back(self.before(end), is_name);
-            let name = self.text.text.get(begin..end).unwrap_or_default();
-            let name = Named { begin, name, after: sign + 1, is_quoted, is_tight };
+            let name = self.text.text.within(begin..end);
+            let name = NamedSecret { begin, name, after: sign + 1, is_quoted, is_tight };
             match (is_set, is_quoted) {
                 (true, _) => self.set(&name),
                 (false, true) => self.member(&name),
@@ -334,7 +336,7 @@ impl Finder<'_> {
 
     /// Finds the value of a member, also where it is a list, and where the member beside it names
     /// it (`"name": "authorization", "value": "…"`).
-    fn member(&mut self, name: &Named<'_>) {
+    fn member(&mut self, name: &NamedSecret<'_>) {
         let begin = self.skip_space(name.after);
         let Some((what, place)) = named(name.name) else {
             if matches!(name.name, b"name" | b"key") {
@@ -342,10 +344,10 @@ impl Finder<'_> {
             }
             return;
         };
-        if place == Place::Query {
+        if place == SecretPlace::Query {
             return;
         }
-        let is_owner = place == Place::Owner;
+        let is_owner = place == SecretPlace::Owner;
         match self.text.get(begin) {
             Some(b'"' | b'\'') => self.string(what, begin, is_owner),
             Some(b'[') => {
@@ -367,7 +369,7 @@ impl Finder<'_> {
     fn string(&mut self, what: &'static str, opener: usize, is_owner: bool) {
         let Some((end, raw_end)) = self.text.string_end(opener) else { return };
         let range = opener + 1..end;
-        let value = self.text.text.get(range.clone()).unwrap_or_default();
+        let value = self.text.text.within(range.clone());
         let is_enough = match what {
             "a token" => value.len() >= MIN_VALUE && !self.is_of_model(value, end),
             _ if is_owner => value.len() >= MIN_ID,
@@ -383,7 +385,7 @@ impl Finder<'_> {
     fn is_of_model(&self, value: &[u8], end: usize) -> bool {
         let beside = self.next_member(end + 1).map(<[u8]>::to_ascii_lowercase).unwrap_or_default();
         let is_known = ["logprob", "log_prob", "likelihood", "tokenid", "token_id"];
-        let token = value.get(scheme(value)..).unwrap_or_default();
+        let token = value.after(scheme(value));
         token.contains(&b' ') || is_known.iter().any(|name| beside.starts_with(name.as_bytes()))
     }
 
@@ -394,15 +396,15 @@ impl Finder<'_> {
         let is_next = self.text.get(comma) == Some(b',');
         (is_next && matches!(self.text.get(quote), Some(b'"' | b'\''))).then(|| {
             let rest = self.text.from(quote + 1);
-            rest.get(..16).unwrap_or(rest)
+            rest.before(16)
         })
     }
 
     /// Finds the value of a pair whose name is the string that begins here.
     fn pair(&mut self, opener: usize) {
         let Some((end, _)) = self.text.string_end(opener) else { return };
-        let name = self.text.text.get(opener + 1..end).unwrap_or_default();
-        let Some((what, Place::Everywhere)) = named(name) else { return };
+        let name = self.text.text.within(opener + 1..end);
+        let Some((what, SecretPlace::Everywhere)) = named(name) else { return };
         let is_value = self.next_member(end + 1).is_some_and(|name| name.starts_with(b"value"));
         let colon = memchr(b':', self.text.from(end)).filter(|_| is_value);
         if let Some(colon) = colon {
@@ -411,23 +413,23 @@ impl Finder<'_> {
     }
 
     /// Finds the value in a query of a URL, or of a variable that is set.
-    fn set(&mut self, name: &Named<'_>) {
+    fn set(&mut self, name: &NamedSecret<'_>) {
         let Some((what, place)) = named(name.name) else { return };
         let is_query = self.before(name.begin).ends_with(b"?")
             || self.before(name.begin).ends_with(b"&")
             || self.before(name.begin).ends_with(b"#")
             || self.before(name.begin).ends_with(b"&amp;");
-        if is_query && name.is_tight && !name.is_quoted && place != Place::Owner {
+        if is_query && name.is_tight && !name.is_quoted && place != SecretPlace::Owner {
             let value = self.text.from(name.after);
             let length = run(value, self::is_query);
-            let is_enough = place != Place::Query || length >= MIN_VALUE;
+            let is_enough = place != SecretPlace::Query || length >= MIN_VALUE;
             if is_enough {
                 let end = name.after + length;
                 self.add_value(what, name.after..end, self.text.raw(end));
             }
             return;
         }
-        if place != Place::Everywhere || what == "a cookie" {
+        if place != SecretPlace::Everywhere || what == "a cookie" {
             return;
         }
         let arrow = usize::from(self.text.get(name.after) == Some(b'>'));
@@ -448,7 +450,7 @@ impl Finder<'_> {
             }
             _ => return,
         };
-        let value = self.text.text.get(range.clone()).unwrap_or_default();
+        let value = self.text.text.within(range.clone());
         let is_number = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
         if value.len() >= MIN_VALUE && !value.contains(&b' ') && !is_number && !is_variable(value) {
             self.add_value(what, range, raw_end);
@@ -456,12 +458,12 @@ impl Finder<'_> {
     }
 
     /// Finds the value of a head: of HTTP, of `curl -v`, of YAML, and in a text.
-    fn head(&mut self, name: &Named<'_>) {
+    fn head(&mut self, name: &NamedSecret<'_>) {
         if !name.is_tight {
             return;
         }
         let Some((what, place)) = named(name.name) else { return };
-        if place == Place::Query {
+        if place == SecretPlace::Query {
             return;
         }
         let before = self.before(name.begin);
@@ -484,12 +486,12 @@ impl Finder<'_> {
             true => byte == b'\n',
             false => b"\n\x0b\"'<".contains(&byte) || (byte == b']' && opener == b'['),
         };
-        let value = line.get(..run(line, |byte| !is_end(byte))).unwrap_or_default();
+        let value = line.before(run(line, |byte| !is_end(byte)));
         let trim: &[u8] = if is_line { b" \t\r\"'[]" } else { b" \t" };
         let skip = run(value, |byte| trim.contains(&byte));
         begin += skip;
-        let value = value.get(skip..).unwrap_or_default();
-        let value = value.get(..value.len() - run_all_back(value, trim)).unwrap_or_default();
+        let value = value.after(skip);
+        let value = value.before(value.len() - run_all_back(value, trim));
         let is_whole = is_line || b"[\"'".contains(&opener);
         if what == "a cookie" {
             if !is_line && value.len() < MIN_VALUE {
@@ -499,11 +501,9 @@ impl Finder<'_> {
             return self.cookies(begin, value, is_set);
         }
         let is_enough = if !is_head {
-            is_line
-                && value.len() >= MIN_VALUE
-                && !value.get(scheme(value)..).unwrap_or_default().contains(&b' ')
+            is_line && value.len() >= MIN_VALUE && !value.after(scheme(value)).contains(&b' ')
         } else {
-            is_line || !is_variable(value.get(scheme(value)..).unwrap_or_default())
+            is_line || !is_variable(value.after(scheme(value)))
         };
         let is_count = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
         if !is_enough || is_count {
@@ -514,7 +514,7 @@ impl Finder<'_> {
             return self.add_value(what, begin..end, self.text.raw(end));
         }
         let skip = scheme(value);
-        let length = run(value.get(skip..).unwrap_or_default(), is_token);
+        let length = run(value.after(skip), is_token);
         if length >= MIN_VALUE {
             let end = begin + skip + length;
             self.add_value(what, begin..end, self.text.raw(end));
@@ -545,7 +545,7 @@ impl Finder<'_> {
 }
 
 /// A name and the place after the sign that sets its value.
-struct Named<'t> {
+struct NamedSecret<'t> {
     begin: usize,
     name: &'t [u8],
     after: usize,
@@ -596,21 +596,21 @@ fn bearer(text: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// Returns the shape of the key at the beginning of a text, and the length of its rest.
-fn shape_of(text: &[u8]) -> Option<(&'static Shape, usize)> {
+fn shape_of(text: &[u8]) -> Option<(&'static SecretShape, usize)> {
     let fits = SHAPES.iter().filter_map(|shape| Some((shape, shape.rest(text)?)));
     fits.max_by_key(|(shape, _)| shape.prefix.len())
 }
 
 /// Where shapes and web tokens may begin. Most places are no such beginning, and not looked at.
-struct Starts {
+struct SecretStarts {
     /// The two bytes that they begin with: a set of bits for each first one.
     first: [[u64; 4]; 256],
     /// The two bytes before a prefix's first separator, five bits of each: the separators.
     before: [u8; 1 << 10],
 }
 
-static STARTS: LazyLock<Starts> = LazyLock::new(|| {
-    let mut starts = Starts { first: [[0; 4]; 256], before: [0; 1 << 10] };
+static STARTS: LazyLock<SecretStarts> = LazyLock::new(|| {
+    let mut starts = SecretStarts { first: [[0; 4]; 256], before: [0; 1 << 10] };
     for prefix in SHAPES.iter().map(|shape| shape.prefix.as_bytes()).chain([&b"eyJ"[..]]) {
         if let [first, second, ..] = prefix {
             starts.first[usize::from(*first)][usize::from(second >> 6)] |= 1 << (second & 63);
@@ -623,7 +623,7 @@ static STARTS: LazyLock<Starts> = LazyLock::new(|| {
     starts
 });
 
-impl Starts {
+impl SecretStarts {
     fn may_begin(&self, text: &[u8]) -> bool {
         let [first, second, ..] = text else { return false };
         self.first[usize::from(*first)][usize::from(second >> 6)] & (1 << (second & 63)) != 0
@@ -663,6 +663,6 @@ trait Trim {
 
 impl Trim for [u8] {
     fn trim_end_dots(&self) -> &[u8] {
-        self.get(..self.len() - run_all_back(self, b".")).unwrap_or_default()
+        self.before(self.len() - run_all_back(self, b"."))
     }
 }

@@ -1,21 +1,20 @@
 //! How captures are read and compared: what folders, golden files and the command line say, each
 //! adding to the one before it.
 
-use std::env;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use clap::parser::ValueSource;
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use glob::Pattern;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::capture::{Filter, GoldenError, Head};
+use crate::capture::{Filter, GoldenError, GoldenHead};
 use crate::cli::{Check, Cli, Command, Late, NONE, event_key, event_type};
+use crate::cut::Cut as _;
 use crate::pipeline::Config;
 
 /// The file that says how the captures of its folder and below are read and compared.
@@ -28,7 +27,7 @@ const ONLY: &str = "--only=";
 const FILES: &[&str] = &["--tools=", "--dialect=", "--format="];
 
 /// How a capture is read and compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Settings {
     /// Options that `parse` has, as `--NAME=VALUE`.
     pub(super) args: Vec<String>,
@@ -39,12 +38,15 @@ pub(super) struct Settings {
 impl Settings {
     /// Returns what the command line says.
     pub(super) fn given(check: &Check) -> Self {
-        let args = reading(env::args_os());
-        Settings { args, only: check.only.clone(), ignore: check.ignore.clone() }
+        Settings {
+            args: check.given.0.clone(),
+            only: check.only.clone(),
+            ignore: check.ignore.clone(),
+        }
     }
 
     /// Returns what a golden file says.
-    pub(super) fn of(head: &Head) -> Self {
+    pub(super) fn of(head: &GoldenHead) -> Self {
         let (only, args): (Vec<_>, Vec<_>) =
             head.args.iter().cloned().partition(|option| option.starts_with(ONLY));
         let only = only.iter().filter_map(|option| option.strip_prefix(ONLY));
@@ -65,7 +67,7 @@ impl Settings {
     }
 
     /// Returns the head of a golden file: what these settings say beyond those of the folder.
-    pub(super) fn beyond(&self, folder: &Settings) -> Head {
+    pub(super) fn beyond(&self, folder: &Settings) -> GoldenHead {
         let new = |own: &[String], folder: &[String]| -> Vec<String> {
             let has_all = folder.iter().all(|word| own.contains(word));
             match has_all {
@@ -79,7 +81,7 @@ impl Settings {
         if !only.is_empty() {
             args.push(format!("{ONLY}{}", only.join(",")));
         }
-        Head { args, ignore: new(&self.ignore, &folder.ignore), unread: Vec::new() }
+        GoldenHead { args, ignore: new(&self.ignore, &folder.ignore), unread: Vec::new() }
     }
 
     /// Returns how these settings read and compare, or why they can't be used here.
@@ -155,36 +157,10 @@ fn parsed(args: &[String]) -> Result<Check, String> {
     }
 }
 
-/// Returns the options of a command line that `parse` has as well, as `--NAME=VALUE`.
-fn reading(args: impl IntoIterator<Item = std::ffi::OsString>) -> Vec<String> {
-    let mut found = Vec::new();
-    let matches = Cli::command().try_get_matches_from(args);
-    let Some((_, matches)) = matches.as_ref().ok().and_then(|matches| matches.subcommand()) else {
-        return found;
-    };
-    let command = Cli::declared();
-    let parse = command.find_subcommand("parse");
-    for option in parse.into_iter().flat_map(clap::Command::get_arguments) {
-        let (Some(name), id) = (option.get_long(), option.get_id().as_str()) else { continue };
-        let is_there = matches!(matches.try_contains_id(id), Ok(true));
-        if !is_there || matches.value_source(id) != Some(ValueSource::CommandLine) {
-            continue;
-        }
-        let values = matches.get_raw(id).into_iter().flatten();
-        match option.get_action().takes_values() {
-            true => {
-                found.extend(values.map(|value| format!("--{name}={}", value.to_string_lossy())))
-            }
-            false => found.push(format!("--{name}")),
-        }
-    }
-    found
-}
-
 /// What `.toolstream.toml` holds.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct File {
+struct SettingsFile {
     ignore: Vec<Spanned<String>>,
     only: Vec<Spanned<String>>,
     args: Vec<Spanned<String>>,
@@ -217,12 +193,12 @@ impl Folder {
             Err(error) => return Err(error).with_context(|| name.display().to_string()),
         };
         let at = |place: usize| {
-            let before = text.get(..place).unwrap_or_default();
+            let before = text.before(place);
             let (line, column) = (before.matches('\n').count(), before.chars().rev());
             let column = column.take_while(|c| *c != '\n').count();
             format!("{}:{}:{}", name.display(), line + 1, column + 1)
         };
-        let file: File = toml::from_str(&text).map_err(|error| {
+        let file: SettingsFile = toml::from_str(&text).map_err(|error| {
             let place = error.span().map_or(0, |span| span.start);
             anyhow!("{}: {}", at(place), error.message())
         })?;
@@ -243,8 +219,7 @@ impl Folder {
             }
             let check = parsed(std::slice::from_ref(&option))?;
             check.reading.config().map_err(|error| format!("{error:#}"))?;
-            let known = reading(["toolstream", "check", &option].map(Into::into));
-            (!known.is_empty())
+            (!check.given.0.is_empty())
                 .then_some(option)
                 .ok_or_else(|| "write an option of `parse`, as --NAME=VALUE".into())
         })?;
@@ -295,10 +270,13 @@ mod tests {
 
     #[test]
     fn options_that_say_how_to_read_are_kept() {
-        let line = "toolstream check --update -f text -d hermes --strict --only text -j2 a";
-        let args = reading(line.split(' ').map(Into::into));
+        let given = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            parsed(&words).unwrap().given.0
+        };
+        let args = given("--update -f text -d hermes --strict --only text -j2 a");
         assert_eq!(args, ["--format=text", "--dialect=hermes", "--strict"]);
-        assert!(reading(["toolstream", "check", "a"].map(Into::into)).is_empty());
+        assert!(given("a").is_empty());
     }
 
     #[test]

@@ -10,22 +10,20 @@
 //! its line, or of the next one if its opening mark ends the line, or of its
 //! paragraph if a call stands in it.
 
+use crate::cut::Cut as _;
 use crate::dialect::machine::find::find_any;
-use crate::dialect::machine::quotation_context::{Before, QuotationContext, last_after};
+use crate::dialect::machine::inlines::Inlines;
+use crate::dialect::machine::quotation_context::{Before, last_after};
 use crate::json::char_length;
 
 /// Follows Markdown byte by byte.
 #[derive(Clone, Debug)]
 pub(crate) struct MarkdownContext {
     /// The block quotes and list items that are open, the outermost first.
-    containers: Vec<Container>,
-    block: Block,
+    containers: Vec<MarkdownContainer>,
+    block: MarkdownBlock,
     at: At,
-    /// The backticks that opened the span that is open; 0 if none is.
-    span: usize,
-    /// The backticks at the end of the text so far.
-    run: usize,
-    quotations: QuotationContext,
+    inlines: Inlines,
     /// True on a line that is quoted, as in e-mail, or is a row of a table.
     is_quote: bool,
     html: Option<Html>,
@@ -40,7 +38,7 @@ pub(crate) struct MarkdownContext {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Container {
+enum MarkdownContainer {
     Quote,
     /// A list item, with the columns that its lines are indented by.
     Item(usize),
@@ -48,7 +46,7 @@ enum Container {
 
 /// The innermost block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
+enum MarkdownBlock {
     None,
     Paragraph,
     /// A heading.
@@ -96,6 +94,16 @@ enum At {
     Rest,
 }
 
+/// What a call stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextRegion {
+    Prose,
+    /// Code, a line that is quoted, or a row of a table.
+    Code,
+    /// Between quotation marks, and not in code.
+    Quoted,
+}
+
 /// HTML whose inside is code, and the text that closes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Html {
@@ -129,7 +137,7 @@ pub(crate) fn calm_length(text: &[u8]) -> usize {
 
 /// Returns the same, where this tells if a marker may begin with a bracket and what follows it.
 fn calm_length_before(text: &[u8], may_begin: impl Fn(&[u8]) -> bool) -> usize {
-    let counts = |at| match text.get(at..).unwrap_or_default() {
+    let counts = |at| match text.after(at) {
         [0xE2, 0x80, ..] => false,
         rest @ [b'[' | b']', ..] => may_begin(rest),
         _ => true,
@@ -158,11 +166,9 @@ impl Default for MarkdownContext {
     fn default() -> Self {
         MarkdownContext {
             containers: Vec::new(),
-            block: Block::None,
+            block: MarkdownBlock::None,
             at: BEGIN,
-            span: 0,
-            run: 0,
-            quotations: QuotationContext::default(),
+            inlines: Inlines::default(),
             is_quote: false,
             html: None,
             tag_begins_line: false,
@@ -182,7 +188,7 @@ impl MarkdownContext {
                 0 => self.take_char(rest),
                 calm => calm,
             };
-            rest = rest.get(taken..).unwrap_or_default();
+            rest = rest.after(taken);
         }
     }
 
@@ -199,7 +205,7 @@ impl MarkdownContext {
             false => calm_length_before(text, may_begin),
         };
         if length > 0 {
-            self.skip(text.get(..length).unwrap_or_default());
+            self.skip(text.before(length));
         }
         length
     }
@@ -217,7 +223,7 @@ impl MarkdownContext {
             At::AfterMark { spaces, .. } => *spaces += count,
             _ => return 0,
         }
-        self.pass(text.get(..count).unwrap_or_default());
+        self.pass(text.before(count));
         count
     }
 
@@ -230,8 +236,8 @@ impl MarkdownContext {
 
     /// Takes text that [`calm_length`] has measured, in the middle of a line.
     pub(crate) fn skip(&mut self, text: &[u8]) {
-        if self.is_prose() && self.span == 0 {
-            self.quotations.feed(text, self.before());
+        if self.is_prose() {
+            self.inlines.calm(text, self.before());
         }
         self.pass(text);
     }
@@ -246,12 +252,12 @@ impl MarkdownContext {
 
     /// True in the middle of a line, outside of HTML.
     fn is_rest(&self) -> bool {
-        self.at == At::Rest && self.run == 0 && self.html.is_none()
+        self.at == At::Rest && !self.inlines.is_in_run() && self.html.is_none()
     }
 
     /// True outside of blocks of code.
     fn is_prose(&self) -> bool {
-        !matches!(self.block, Block::Fence { .. } | Block::Indented)
+        !matches!(self.block, MarkdownBlock::Fence { .. } | MarkdownBlock::Indented)
     }
 
     fn before(&self) -> Before {
@@ -280,19 +286,22 @@ impl MarkdownContext {
         matches!(self.at, At::Begin { .. } | At::AfterMark { .. })
     }
 
-    /// Prepares for [`Self::is_code`] and [`Self::is_quoted`] to be asked again and again here.
+    /// Prepares for [`Self::region`] to be asked again and again here.
     pub(crate) fn settle(&mut self) {
-        self.quotations.settle();
+        self.inlines.settle();
     }
 
-    /// True if what begins here is code, on a line that is quoted, or between quotation marks.
-    pub(crate) fn is_code(&self) -> bool {
-        self.is_in_code() || self.is_quote || !self.quotations.before(b'<').is_empty()
-    }
-
-    /// True if a call that begins here stands between quotation marks, and not in code.
-    pub(crate) fn is_quoted(&self) -> bool {
-        !self.is_in_code() && !self.quotations.before(b'<').is_empty()
+    /// Returns what a call that begins here stands in.
+    pub(crate) fn region(&self) -> TextRegion {
+        if self.is_in_code() {
+            TextRegion::Code
+        } else if self.inlines.is_quoted() {
+            TextRegion::Quoted
+        } else if self.is_quote {
+            TextRegion::Code
+        } else {
+            TextRegion::Prose
+        }
     }
 
     fn is_in_code(&self) -> bool {
@@ -303,8 +312,8 @@ impl MarkdownContext {
             At::Begin { matched, indent, .. } => {
                 let (matched, indent) = self.enter_items(matched, indent);
                 match self.block {
-                    Block::Fence { .. } => matched == self.containers.len(),
-                    Block::Paragraph => self.is_in_span(),
+                    MarkdownBlock::Fence { .. } => matched == self.containers.len(),
+                    MarkdownBlock::Paragraph => self.is_in_span(),
                     _ => indent >= 4,
                 }
             }
@@ -316,8 +325,8 @@ impl MarkdownContext {
     /// Takes note of a call that begins here and counts as code: the quotation that it stands in
     /// goes on up to its closing mark, over line ends as well.
     pub(crate) fn enter_call(&mut self) {
-        if self.is_quoted() {
-            self.quotations.enter_call(b'<');
+        if self.region() == TextRegion::Quoted {
+            self.inlines.enter_call();
         }
     }
 
@@ -325,13 +334,8 @@ impl MarkdownContext {
     fn is_in_span(&self) -> bool {
         match self.at {
             At::Opener { byte, .. } => byte == b'`',
-            _ if self.run == 0 => self.span > 0,
-            _ => self.span != self.run,
+            _ => self.inlines.is_in_span(),
         }
-    }
-
-    fn previous(&self) -> u8 {
-        self.last.to_le_bytes()[0]
     }
 
     fn remember(&mut self, byte: u8) {
@@ -372,7 +376,7 @@ impl MarkdownContext {
         let found = HTML.iter().find(is_opener);
         let Some(&(_, _, close, may_be_block)) = found else { return };
         self.settle();
-        if !self.is_in_code() && self.quotations.before(b'<').is_empty() {
+        if !self.is_in_code() && !self.inlines.is_quoted() {
             self.html = Some(Html { close, is_block: may_be_block && self.tag_begins_line });
         }
     }
@@ -391,67 +395,52 @@ impl MarkdownContext {
         match self.at {
             At::Begin { .. } => {
                 // A blank line ends a paragraph and the block quotes.
-                if matches!(self.block, Block::Paragraph | Block::Line) {
-                    self.block = Block::None;
+                if matches!(self.block, MarkdownBlock::Paragraph | MarkdownBlock::Line) {
+                    self.block = MarkdownBlock::None;
                 }
-                self.end_paragraph();
+                self.inlines.end();
                 self.html = self.html.filter(|html| html.is_block);
             }
-            At::AfterMark { width, .. } => self.containers.push(Container::Item(width + 1)),
-            At::Mark { .. } => self.block = Block::Paragraph,
+            At::AfterMark { width, .. } => self.containers.push(MarkdownContainer::Item(width + 1)),
+            At::Mark { .. } => self.block = MarkdownBlock::Paragraph,
             At::Opener { byte, length } if length >= 3 => {
-                self.block = Block::Fence { byte, length };
-                self.end_paragraph();
+                self.block = MarkdownBlock::Fence { byte, length };
+                self.inlines.end();
             }
             At::Opener { byte: b'`', length } => {
-                (self.block, self.run) = (Block::Paragraph, length);
-                self.end_run();
+                self.block = MarkdownBlock::Paragraph;
+                self.inlines.begin_run(length);
+                self.inlines.end_run();
             }
-            At::Opener { .. } => self.block = Block::Paragraph,
+            At::Opener { .. } => self.block = MarkdownBlock::Paragraph,
             At::Closer { length } => {
-                if let Block::Fence { length: opened, .. } = self.block
+                if let MarkdownBlock::Fence { length: opened, .. } = self.block
                     && length >= opened
                 {
-                    self.block = Block::None;
+                    self.block = MarkdownBlock::None;
                 }
             }
             At::Info => {}
             At::Rest => {
                 if self.is_prose() {
-                    self.end_run();
-                    opens_quotation = self.span == 0 && self.quotations.newline(self.before());
+                    opens_quotation = self.inlines.newline(self.before());
                 }
-                if self.block == Block::Line {
-                    self.block = Block::None;
-                    self.end_paragraph();
+                if self.block == MarkdownBlock::Line {
+                    self.block = MarkdownBlock::None;
+                    self.inlines.end();
                 }
             }
         }
         (self.at, self.is_quote) = (BEGIN, false);
         if !opens_quotation {
-            self.quotations.end_line();
-        }
-    }
-
-    fn end_paragraph(&mut self) {
-        (self.span, self.run) = (0, 0);
-        self.quotations.end();
-    }
-
-    /// Ends a run of backticks: it opens or closes a span.
-    fn end_run(&mut self) {
-        match std::mem::take(&mut self.run) {
-            0 => {}
-            run if self.span == 0 => self.span = run,
-            run if self.span == run => self.span = 0,
-            _ => {}
+            self.inlines.end_line();
         }
     }
 
     /// Returns the containers that go on and the columns left, where the line has
     /// so much white space after the first `matched` ones.
     fn enter_items(&self, mut matched: usize, mut indent: usize) -> (usize, usize) {
-        while let Some(Container::Item(width)) = self.containers.get(matched)
+        while let Some(MarkdownContainer::Item(width)) = self.containers.get(matched)
             && indent >= *width
         {
             (matched, indent) = (matched + 1, indent - width);
@@ -488,7 +477,7 @@ impl MarkdownContext {
                 _ => {
                     let is_code = spaces > 4;
                     let columns = width + if is_code { 1 } else { spaces };
-                    self.containers.push(Container::Item(columns));
+                    self.containers.push(MarkdownContainer::Item(columns));
                     self.first(byte, self.containers.len(), if is_code { spaces - 1 } else { 0 });
                 }
             },
@@ -497,27 +486,28 @@ impl MarkdownContext {
             }
             At::Opener { byte: mark, length } => {
                 if length >= 3 {
-                    (self.block, self.at) = (Block::Fence { byte: mark, length }, At::Info);
-                    self.end_paragraph();
+                    (self.block, self.at) = (MarkdownBlock::Fence { byte: mark, length }, At::Info);
+                    self.inlines.end();
                 } else if mark == b'`' {
-                    (self.block, self.run, self.at) = (Block::Paragraph, length, At::Rest);
-                    self.rest(byte);
+                    self.inlines.begin_run(length);
+                    self.paragraph(byte);
                 } else {
                     self.paragraph(byte);
                 }
             }
             At::Closer { length } => match (self.block, byte) {
-                (Block::Fence { byte: mark, .. }, _) if byte == mark => {
+                (MarkdownBlock::Fence { byte: mark, .. }, _) if byte == mark => {
                     self.at = At::Closer { length: length + 1 };
                 }
-                (Block::Fence { length: opened, .. }, b' ' | b'\t') if length >= opened => {}
+                (MarkdownBlock::Fence { length: opened, .. }, b' ' | b'\t') if length >= opened => {
+                }
                 _ => self.at = At::Rest,
             },
             // Backticks don't stand on the line of a fence of backticks.
             At::Info => {
-                if let (Block::Fence { byte: b'`', length }, b'`') = (self.block, byte) {
-                    (self.block, self.at) = (Block::Paragraph, At::Rest);
-                    (self.span, self.run) = (length, 1);
+                if let (MarkdownBlock::Fence { byte: b'`', length }, b'`') = (self.block, byte) {
+                    (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
+                    self.inlines.begin_span(length);
                 }
             }
             At::Rest => self.rest(byte),
@@ -528,28 +518,31 @@ impl MarkdownContext {
     fn first(&mut self, byte: u8, matched: usize, indent: usize) {
         let (matched, indent) = self.enter_items(matched, indent);
         self.is_quote |= matches!(byte, b'>' | b'|') && indent < 4;
-        if byte == b'>' && indent < 4 && self.containers.get(matched) == Some(&Container::Quote) {
+        if byte == b'>'
+            && indent < 4
+            && self.containers.get(matched) == Some(&MarkdownContainer::Quote)
+        {
             self.at = At::Begin { matched: matched + 1, indent: 0, after_mark: true };
             return;
         }
         let goes_on = matched == self.containers.len();
-        if let Block::Fence { byte: mark, .. } = self.block
+        if let MarkdownBlock::Fence { byte: mark, .. } = self.block
             && goes_on
         {
             let closes = byte == mark && indent < 4;
             self.at = if closes { At::Closer { length: 1 } } else { At::Rest };
             return;
         }
-        let is_paragraph = self.block == Block::Paragraph;
+        let is_paragraph = self.block == MarkdownBlock::Paragraph;
         if indent >= 4 && !is_paragraph {
             self.close_to(matched);
-            (self.block, self.at) = (Block::Indented, At::Rest);
+            (self.block, self.at) = (MarkdownBlock::Indented, At::Rest);
             return;
         }
         match byte {
             b'>' if indent < 4 => {
                 self.close_to(matched);
-                self.containers.push(Container::Quote);
+                self.containers.push(MarkdownContainer::Quote);
                 let matched = self.containers.len();
                 self.at = At::Begin { matched, indent: 0, after_mark: true };
             }
@@ -568,7 +561,7 @@ impl MarkdownContext {
             }
             b'#' if indent < 4 => {
                 self.close_to(matched);
-                (self.block, self.at) = (Block::Line, At::Rest);
+                (self.block, self.at) = (MarkdownBlock::Line, At::Rest);
             }
             _ => {
                 if !is_paragraph {
@@ -582,31 +575,20 @@ impl MarkdownContext {
     /// Closes all containers but the first `matched` ones, and the block in them.
     fn close_to(&mut self, matched: usize) {
         self.containers.truncate(matched);
-        self.block = Block::None;
-        self.end_paragraph();
+        self.block = MarkdownBlock::None;
+        self.inlines.end();
     }
 
     /// Takes a byte of a paragraph, which begins here or goes on.
     fn paragraph(&mut self, byte: u8) {
-        (self.block, self.at) = (Block::Paragraph, At::Rest);
+        (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
         self.rest(byte);
     }
 
     /// Takes a byte after the beginning of the line.
     fn rest(&mut self, byte: u8) {
-        match byte {
-            _ if !self.is_prose() => {}
-            b'`' if self.run > 0 || self.span > 0 || self.previous() != b'\\' => {
-                self.quotations.feed(&[byte], self.before());
-                self.run += 1;
-            }
-            _ => {
-                self.end_run();
-                // In a span, quotation marks are code.
-                if self.span == 0 {
-                    self.quotations.feed(&[byte], self.before());
-                }
-            }
+        if self.is_prose() {
+            self.inlines.byte(byte, self.before());
         }
     }
 }
@@ -626,7 +608,11 @@ mod tests {
         for size in 1..=chars.len().max(1) {
             let mut context = MarkdownContext::default();
             chars.chunks(size).for_each(|piece| context.feed(&String::from_iter(piece)));
-            assert_eq!(context.is_code(), is_code, "{text:?} in pieces of {size}");
+            assert_eq!(
+                context.region() != TextRegion::Prose,
+                is_code,
+                "{text:?} in pieces of {size}"
+            );
         }
     }
 
@@ -681,7 +667,12 @@ mod tests {
             whole.feed(&text);
             text.chars().for_each(|c| pieces.feed(c.encode_utf8(&mut [0; 4])));
             for context in [whole, pieces] {
-                assert_eq!(context.is_code(), is_code, "{:?}", text.replace(&long, "L"));
+                assert_eq!(
+                    context.region() != TextRegion::Prose,
+                    is_code,
+                    "{:?}",
+                    text.replace(&long, "L")
+                );
             }
         }
     }
@@ -804,7 +795,7 @@ mod tests {
             context.feed(before);
             context.enter_call();
             context.feed(after);
-            assert_eq!(context.is_code(), is_code, "{before:?} and {after:?}");
+            assert_eq!(context.region() != TextRegion::Prose, is_code, "{before:?} and {after:?}");
         };
         check("so \"", "<a>\n{\"b\": \" c\"}\n</a> and ", true);
         check("so \"", "<a>\n</a>\" and ", false);

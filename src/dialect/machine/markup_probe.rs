@@ -3,7 +3,8 @@
 
 use memchr::memchr3;
 
-use crate::dialect::body::calls::{Calls, Emit};
+use crate::cut::Cut as _;
+use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::machine::Machine;
 use crate::dialect::spec::StartIn;
 use crate::event::{Event, Kind};
@@ -31,11 +32,11 @@ impl MarkupProbe {
             return None;
         }
         let machine = self.machine.get_or_insert_with(|| {
-            let mut machine = Machine::auto(StartIn::Text, Calls::new(None, 1));
+            let mut machine = Machine::auto(StartIn::Text, TextCalls::new(None, 1));
             feed(&mut machine, &std::mem::take(&mut self.kept));
             machine
         });
-        let piece = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+        let piece = |from: usize, to: usize| text.within(from..to);
         let mut ends = cuts.iter().copied().chain([text.len()]).enumerate().peekable();
         let mut begin = 0;
         while let Some((number, end)) = ends.next() {
@@ -82,7 +83,7 @@ fn feed(machine: &mut Machine, text: &str) -> Option<&'static str> {
         has_call |= matches!(event.kind, Kind::CallPart(_));
         Ok(())
     };
-    let fed = machine.feed(text, &mut Emit::new(0, &mut emit));
+    let fed = machine.feed(text, &mut ChoiceEmit::new(0, &mut emit));
     fed.ok().filter(|()| has_call).and_then(|()| machine.dialect())
 }
 
@@ -112,7 +113,7 @@ mod tests {
         for path in paths {
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let end = first_sign(&text).unwrap_or(text.len());
-            let mut machine = Machine::auto(StartIn::Text, Calls::new(None, 1));
+            let mut machine = Machine::auto(StartIn::Text, TextCalls::new(None, 1));
             assert_eq!(feed(&mut machine, text.get(..end).unwrap()), None, "{}", path.display());
         }
     }

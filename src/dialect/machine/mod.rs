@@ -8,10 +8,12 @@
 //! has looked, so no byte is looked at twice.
 
 mod calls;
+mod cursor;
 mod doubt;
 mod draft;
 mod find;
 pub(crate) mod grammar;
+mod inlines;
 mod markdown_context;
 pub(crate) mod markup_probe;
 mod place;
@@ -26,12 +28,13 @@ mod text;
 use std::io;
 use std::sync::{Arc, LazyLock};
 
-use crate::dialect::body::calls::{Calls, Emit, warn};
+use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn};
+use crate::dialect::machine::cursor::TextCursor;
 use crate::dialect::machine::grammar::{GrammarId, Grammars, RegionForm};
-use crate::dialect::machine::markdown_context::MarkdownContext;
-use crate::dialect::machine::place::{OpenRegion, OpenText, Part, Place, RulesKey};
+use crate::dialect::machine::markdown_context::{MarkdownContext, TextRegion};
+use crate::dialect::machine::place::{CallPlace, OpenRegion, OpenText, Place, RulesKey};
 use crate::dialect::machine::rules::{CallRules, Go, Rule};
-use crate::dialect::machine::search::{Begun, Found, Here, Marker, RuleSet, Search};
+use crate::dialect::machine::search::{Attempted, Begun, Here, Marker, RuleSet, Search};
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
 use crate::event::WarningCode;
@@ -51,7 +54,7 @@ pub(crate) struct Machine {
     /// Text that may become a marker.
     held: String,
     context: MarkdownContext,
-    calls: Calls,
+    calls: TextCalls,
     /// The closers of thoughts where the dialect is not known, once text may be one or was.
     strays: Vec<Rule>,
     /// True once a call in code was warned of.
@@ -67,6 +70,28 @@ pub(crate) struct Machine {
     closes_thoughts: bool,
 }
 
+/// What is next in a text.
+enum MachineAction<'t> {
+    /// The body of a call, which ends by itself.
+    Body,
+    /// What stands before a call's arguments.
+    Head,
+    /// The arguments of a call, whose head is over.
+    BeginArguments,
+    /// A character of content.
+    Pass(char),
+    /// A character after an object of a call that may have another.
+    PassBetween(char),
+    /// The first character of a call in code, where it is content.
+    PassCode(char),
+    /// Content up to the end.
+    Rest,
+    /// Content up to here, and then what may begin a marker, once there is more of it.
+    Hold,
+    /// Content up to here, and then what may be a marker or is one.
+    Leave(Attempted<'t>),
+}
+
 /// Every dialect that `auto` knows, parsed once, and the rules of its text.
 static AUTO: LazyLock<(Grammars, Arc<RuleSet>)> = LazyLock::new(|| {
     let grammars = Grammars::new(DIALECTS.iter().copied().filter(|row| row.auto));
@@ -76,12 +101,12 @@ static AUTO: LazyLock<(Grammars, Arc<RuleSet>)> = LazyLock::new(|| {
 
 impl Machine {
     /// Creates a machine for text of a dialect that the user chose.
-    pub(crate) fn new(row: &'static Dialect, start_in: StartIn, calls: Calls) -> Self {
+    pub(crate) fn new(row: &'static Dialect, start_in: StartIn, calls: TextCalls) -> Self {
         Machine::of(Grammars::new([row].into_iter()), true, start_in, calls)
     }
 
     /// Creates a machine that finds the dialect out.
-    pub(crate) fn auto(start_in: StartIn, calls: Calls) -> Self {
+    pub(crate) fn auto(start_in: StartIn, calls: TextCalls) -> Self {
         let (grammars, rules) = LazyLock::force(&AUTO).clone();
         let mut machine = Machine::of(grammars, false, start_in, calls);
         machine.search.add(RulesKey::Text(false), Vec::new(), rules);
@@ -89,7 +114,7 @@ impl Machine {
         machine
     }
 
-    fn of(grammars: Grammars, named: bool, start_in: StartIn, calls: Calls) -> Self {
+    fn of(grammars: Grammars, named: bool, start_in: StartIn, calls: TextCalls) -> Self {
         let undecided = (start_in == StartIn::Auto).then(String::new);
         let text = Place::Text(OpenText { is_start: true, undecided, ..OpenText::default() });
         let mut machine = Machine {
@@ -168,7 +193,7 @@ impl Machine {
     }
 
     /// Takes the next piece of text.
-    pub(crate) fn feed(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if !text.is_empty() && self.calm_length(text) == text.len() {
             self.skip(text);
             return self.text(text, emit);
@@ -186,7 +211,7 @@ impl Machine {
     /// Ends the text; returns true if it was cut inside a call or a thought. Where the model
     /// stopped by itself, only closers may be missing: a call whose arguments are
     /// whole is closed.
-    pub(crate) fn finish(mut self, stopped: bool, emit: &mut Emit<'_>) -> io::Result<bool> {
+    pub(crate) fn finish(mut self, stopped: bool, emit: &mut ChoiceEmit<'_>) -> io::Result<bool> {
         let mut held = std::mem::take(&mut self.held);
         if !matches!(self.place, Place::Section(_)) {
             self.run(&held, true, emit)?;
@@ -224,114 +249,120 @@ impl Machine {
     }
 
     /// Goes through text that begins with what was held back.
-    fn run(&mut self, text: &str, ended: bool, emit: &mut Emit<'_>) -> io::Result<()> {
-        // Content that has not been emitted begins at `from`; markers are looked
-        // for from `at`; the context has seen what is before `seen`.
-        let (mut from, mut at, mut seen) = (0, 0, 0);
+    fn run(&mut self, text: &str, ended: bool, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+        let mut cursor = TextCursor::new(text);
         loop {
-            if self.is_in_body() {
-                at += self.feed_body(text.get(at..).unwrap_or_default(), emit)?;
-                (from, seen) = (at, at);
-                if at == text.len() && self.is_in_body() {
-                    return Ok(());
+            match self.step(&mut cursor, ended) {
+                MachineAction::Body => {
+                    cursor.take(self.feed_body(cursor.rest(), emit)?);
+                    if cursor.is_over() && self.is_in_body() {
+                        return Ok(());
+                    }
                 }
-                continue;
-            }
-            if self.is_in_head() && self.search.is_idle() {
-                at += self.feed_head(text.get(at..).unwrap_or_default());
-                (from, seen) = (at, at);
-                if at == text.len() {
-                    return Ok(());
+                MachineAction::Head => {
+                    cursor.take(self.feed_head(cursor.rest()));
+                    if cursor.is_over() {
+                        return Ok(());
+                    }
                 }
-                continue;
-            }
-            let rest = text.get(at..).unwrap_or_default();
-            if let Some(c) = rest.chars().next()
-                && self.search.is_idle()
-                && self.is_after_object()
-                && matches!(self.begin_here(rest.as_bytes(), false), Begun::None)
-            {
-                (at, seen) = (at + self.pass_after_object(c, emit)?, from);
-                continue;
-            }
-            let mut start = at;
-            match self.begin(text, ended, &mut start, &mut seen) {
-                Begun::None => break,
-                Begun::Later => return self.hold_from(start, text, from, emit),
-                Begun::Now => {}
-            }
-            let rest = text.get(start..).unwrap_or_default();
-            // Text that may still become a section's marker is read when the section is over.
-            let ended = ended && !matches!(self.place, Place::Section(_));
-            let found = self.search.advance(rest, ended, self.calls.tools.as_deref());
-            if matches!(found, Found::No) {
-                self.leave_start();
-                if self.is_in_head() {
-                    self.leave_head();
-                    continue;
+                MachineAction::BeginArguments => self.leave_head(),
+                MachineAction::Pass(c) => cursor.pass(c.len_utf8()),
+                MachineAction::PassBetween(c) => {
+                    cursor.pass_between(self.pass_after_object(c, emit)?)
                 }
-                let first = rest.chars().next();
-                at = start + first.map_or(1, char::len_utf8);
-                if let Some(c) = first.filter(|_| self.is_after_object()) {
-                    (at, seen) = (start + self.pass_after_object(c, emit)?, from);
+                MachineAction::PassCode(c) => {
+                    if self.pass_code(cursor.content(), emit)? {
+                        cursor.emitted();
+                    }
+                    cursor.pass(c.len_utf8());
                 }
-                continue;
-            }
-            if matches!(found, Found::Cut) && !matches!(self.place, Place::Call(_)) {
-                break;
-            }
-            let before = text.get(from..start).unwrap_or_default();
-            if matches!(&found, Found::Marker(marker) | Found::Header(marker) if self.is_code(marker))
-            {
-                from = if self.pass_code(before, emit)? { start } else { from };
-                at = start + rest.chars().next().map_or(1, char::len_utf8);
-                continue;
-            }
-            self.content(before, emit)?;
-            self.leave_before(&found, emit)?;
-            (from, at) = (start, start);
-            match &found {
-                Found::Header(marker) if !matches!(self.place, Place::Call(_)) => {
-                    return self.cut_header(marker, rest, emit);
+                MachineAction::Rest => break,
+                MachineAction::Hold => {
+                    self.content(cursor.content(), emit)?;
+                    return self.hold(cursor.rest());
                 }
-                // The rest is a part of a closer, or may be the opener of another call.
-                Found::Header(_) | Found::Cut | Found::No => return self.hold(rest),
-                // The content led to another place, which has other markers.
-                _ if self.search.is_idle() => {}
-                Found::More => return self.hold(rest),
-                Found::Marker(marker) => {
-                    let end = start + marker.length;
-                    self.search.reset();
-                    self.leave_start();
-                    self.marker(marker, text.get(start..end).unwrap_or_default(), emit)?;
-                    (from, at, seen) = (end, end, end);
+                MachineAction::Leave(found) => {
+                    self.content(cursor.content(), emit)?;
+                    cursor.emitted();
+                    self.leave_before(&found, emit)?;
+                    match &found {
+                        Attempted::Header(marker) if !self.is_in_call() => {
+                            return self.cut_header(marker, cursor.rest(), emit);
+                        }
+                        // The rest is a part of a closer, or may be the opener of another call.
+                        Attempted::Header(_) | Attempted::Cut | Attempted::No => {
+                            return self.hold(cursor.rest());
+                        }
+                        // The content led to another place, which has other markers.
+                        _ if self.search.is_idle() => {}
+                        Attempted::More => return self.hold(cursor.rest()),
+                        Attempted::Marker(marker) => {
+                            let text = cursor.head(marker.length);
+                            self.search.reset();
+                            self.leave_start();
+                            self.marker(marker, text, emit)?;
+                            cursor.take(marker.length);
+                        }
+                    }
                 }
             }
         }
-        self.follow(text, seen, text.len());
-        self.content(text.get(from..).unwrap_or_default(), emit)
+        self.follow(cursor.see_rest());
+        self.content(cursor.content(), emit)
+    }
+
+    /// Says what is next in the text, and moves to where that is.
+    fn step<'t>(&mut self, cursor: &mut TextCursor<'t>, ended: bool) -> MachineAction<'t> {
+        let idle = self.search.is_idle();
+        if self.is_in_body() {
+            return MachineAction::Body;
+        }
+        if idle && self.is_in_head() {
+            return MachineAction::Head;
+        }
+        if idle
+            && self.is_after_object()
+            && let Some(c) = cursor.rest().chars().next()
+            && matches!(self.begin_here(cursor.rest().as_bytes(), false), Begun::None)
+        {
+            return MachineAction::PassBetween(c);
+        }
+        match self.begin(cursor, ended) {
+            Begun::None => return MachineAction::Rest,
+            Begun::Later => return MachineAction::Hold,
+            Begun::Now => {}
+        }
+        // Text that may still become a section's marker is read when the section is over.
+        let ended = ended && !matches!(self.place, Place::Section(_));
+        let found = self.search.advance(cursor.rest(), ended, self.calls.tools.as_deref());
+        if matches!(found, Attempted::No) {
+            self.leave_start();
+            if self.is_in_head() {
+                return MachineAction::BeginArguments;
+            }
+        }
+        match (found, cursor.rest().chars().next()) {
+            (Attempted::No, None) => MachineAction::Rest,
+            (Attempted::No, Some(c)) if self.is_after_object() => MachineAction::PassBetween(c),
+            (Attempted::No, Some(c)) => MachineAction::Pass(c),
+            (Attempted::Cut, _) if !self.is_in_call() => MachineAction::Rest,
+            (Attempted::Marker(marker) | Attempted::Header(marker), Some(c))
+                if self.is_code(&marker) =>
+            {
+                MachineAction::PassCode(c)
+            }
+            (found, _) => MachineAction::Leave(found),
+        }
     }
 
     /// Leaves what a marker ends before it begins anything.
-    fn leave_before(&mut self, found: &Found, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn leave_before(&mut self, found: &Attempted, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         match found {
-            Found::Marker(Marker { go: Go::InnerCall, .. }) => self.end_before_call(emit),
-            Found::Marker(Marker { go: Go::EndDoubt, .. }) => Ok(()),
-            Found::Marker(_) | Found::Header(_) => self.leave_doubt(emit),
+            Attempted::Marker(Marker { go: Go::InnerCall, .. }) => self.end_before_call(emit),
+            Attempted::Marker(Marker { go: Go::EndDoubt, .. }) => Ok(()),
+            Attempted::Marker(_) | Attempted::Header(_) => self.leave_doubt(emit),
             _ => Ok(()),
         }
-    }
-
-    /// Emits the content that begins at `from`, and holds what begins at `start`.
-    fn hold_from(
-        &mut self,
-        start: usize,
-        text: &str,
-        from: usize,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
-        self.content(text.get(from..start).unwrap_or_default(), emit)?;
-        self.hold(text.get(start..).unwrap_or_default())
     }
 
     fn hold(&mut self, text: &str) -> io::Result<()> {
@@ -341,13 +372,13 @@ impl Machine {
 
     /// True if a marker that begins here is code.
     fn is_code(&self, marker: &Marker<'_>) -> bool {
-        marker.guarded && self.context.is_code()
+        marker.guarded && self.context.region() != TextRegion::Prose
     }
 
     /// Passes over the beginning of a call in code, after this content. Emits that and a warning, if
     /// it is the first one; returns true if so.
     #[cold]
-    fn pass_code(&mut self, before: &str, emit: &mut Emit<'_>) -> io::Result<bool> {
+    fn pass_code(&mut self, before: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<bool> {
         self.search.reset();
         self.context.enter_call();
         if std::mem::replace(&mut self.has_warned, true) {
@@ -359,32 +390,26 @@ impl Machine {
         Ok(true)
     }
 
-    /// Begins to try the rules of the next marker, unless one is under way, and moves `start` to
-    /// where that may begin: where the message begins, or at bytes that begin one. The context has
-    /// `seen` the text up to it.
-    fn begin(&mut self, text: &str, ended: bool, start: &mut usize, seen: &mut usize) -> Begun {
+    /// Begins to try the rules of the next marker, unless one is under way, and moves to where that
+    /// may begin: where the message begins, or at bytes that begin one. The context sees the text up
+    /// to it.
+    fn begin(&mut self, cursor: &mut TextCursor<'_>, ended: bool) -> Begun {
         if !self.search.is_idle() {
             return Begun::Now;
         }
-        if self.is_start() && *start < text.len() {
-            self.follow(text, *seen, *start);
-            *seen = *start;
-            self.begin_here(text.as_bytes().get(*start..).unwrap_or_default(), false);
+        if self.is_start() && !cursor.is_over() {
+            self.follow(cursor.see(cursor.at));
+            self.begin_here(cursor.rest().as_bytes(), false);
             return Begun::Now;
         }
         if self.is_followed() && self.search.rules().is_calm {
-            self.follow(text, *seen, *start);
-            *seen = *start;
-            let begun = self.begin_in_prose(text.as_bytes(), ended, seen);
-            *start = *seen;
-            return begun;
+            self.follow(cursor.see(cursor.at));
+            return self.begin_in_prose(cursor, ended);
         }
-        let mut from = *start;
-        while let Some(found) = self.search.find(text.as_bytes(), from) {
-            self.follow(text, *seen, found);
-            (*start, *seen) = (found, found);
-            let rest = text.as_bytes().get(found..).unwrap_or_default();
-            match self.begin_here(rest, false) {
+        let mut from = cursor.at;
+        while let Some(found) = self.search.find(cursor.text.as_bytes(), from) {
+            self.follow(cursor.see(found));
+            match self.begin_here(cursor.rest().as_bytes(), false) {
                 Begun::None => from = found + 1,
                 begun => return begun,
             }
@@ -394,22 +419,22 @@ impl Machine {
 
     /// Does the same in prose: the context sees the text up to the marker, and tells where none
     /// begins.
-    fn begin_in_prose(&mut self, text: &[u8], ended: bool, seen: &mut usize) -> Begun {
-        while let Some(rest) = text.get(*seen..) {
+    fn begin_in_prose(&mut self, cursor: &mut TextCursor<'_>, ended: bool) -> Begun {
+        loop {
+            let rest = cursor.rest().as_bytes();
             let calm = self.context.take_calm(rest, |rest| self.search.may_begin(rest));
-            *seen += calm;
-            let rest = rest.get(calm..).unwrap_or_default();
+            cursor.skip(calm);
+            let rest = cursor.rest().as_bytes();
             if rest.is_empty() {
-                break;
+                return Begun::None;
             }
             if self.search.may_begin(rest)
                 && let begun @ (Begun::Now | Begun::Later) = self.begin_here(rest, !ended)
             {
                 return begun;
             }
-            *seen += self.context.take_char(rest);
+            cursor.skip(self.context.take_char(rest));
         }
-        Begun::None
     }
 
     /// Begins to try the rules that are legal here; later, if it `may_wait` for more text.
@@ -419,12 +444,16 @@ impl Machine {
         self.search.begin_here(text, may_wait, self.calls.tools.is_some(), here)
     }
 
+    fn is_in_call(&self) -> bool {
+        matches!(self.place, Place::Call(_))
+    }
+
     fn is_in_body(&self) -> bool {
-        matches!(&self.place, Place::Call(call) if matches!(call.part, Part::Body(_)))
+        matches!(&self.place, Place::Call(call) if matches!(call.part, CallPlace::Body(_)))
     }
 
     fn is_in_head(&self) -> bool {
-        matches!(&self.place, Place::Call(call) if matches!(call.part, Part::Head))
+        matches!(&self.place, Place::Call(call) if matches!(call.part, CallPlace::Head))
     }
 
     fn is_start(&self) -> bool {
@@ -444,9 +473,9 @@ impl Machine {
     }
 
     /// Lets the context see text that may be prose.
-    fn follow(&mut self, text: &str, from: usize, to: usize) {
+    fn follow(&mut self, text: &str) {
         if self.is_followed() {
-            self.context.feed(text.get(from..to).unwrap_or_default());
+            self.context.feed(text);
         }
     }
 
@@ -457,7 +486,7 @@ impl Machine {
     }
 
     /// Moves to a part of the open call.
-    fn enter_part(&mut self, part: Part) {
+    fn enter_part(&mut self, part: CallPlace) {
         if let Place::Call(call) = &mut self.place {
             call.part = part;
         }
@@ -514,19 +543,19 @@ impl Machine {
                 let grammar = self.grammars.get(call.id.0);
                 let rules = CallRules { grammar, call };
                 match &call.part {
-                    Part::Body(_) => Vec::new(),
-                    Part::Between(_) => rules.between_rules(),
-                    Part::Value(value) => {
+                    CallPlace::Body(_) => Vec::new(),
+                    CallPlace::Between(_) => rules.between_rules(),
+                    CallPlace::Value(value) => {
                         rules.value_rules(value.keys.last().unwrap_or(&Captures::default()))
                     }
-                    Part::Head | Part::Loose | Part::Broken => rules.closing_rules(),
+                    CallPlace::Head | CallPlace::Loose | CallPlace::Broken => rules.closing_rules(),
                 }
             }
         }
     }
 
     /// Emits what stood before a marker.
-    fn content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn content(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -536,23 +565,28 @@ impl Machine {
             Place::Draft(_) => self.draft_content(text, emit),
             Place::Doubt(_) => self.doubt_content(text, emit),
             Place::Call(call) => match &call.part {
-                Part::Body(_) | Part::Head => Ok(()),
-                Part::Loose => {
+                CallPlace::Body(_) | CallPlace::Head => Ok(()),
+                CallPlace::Loose => {
                     self.calls.push_raw(text);
                     self.calls.fragment(text, emit)
                 }
-                Part::Value(_) => self.calls.feed_value(text, emit),
-                Part::Between(_) | Part::Broken => self.call_content(text, emit),
+                CallPlace::Value(_) => self.calls.feed_value(text, emit),
+                CallPlace::Between(_) | CallPlace::Broken => self.call_content(text, emit),
             },
         }
     }
 
     /// Goes where a marker leads.
     #[inline(never)]
-    fn marker(&mut self, marker: &Marker<'_>, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn marker(
+        &mut self,
+        marker: &Marker<'_>,
+        text: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         let &Marker { go, ref words, .. } = marker;
         if let Go::Doubt(id) = go {
-            self.follow(text, 0, text.len());
+            self.follow(text);
             self.open_doubt(id, text);
             return Ok(());
         }

@@ -3,6 +3,7 @@
 //! A quotation ends with its line or soon after, and only where a call may begin is it asked whether
 //! one is open: up to then, the text of the line is kept and not looked at.
 
+use crate::cut::Cut as _;
 use crate::dialect::machine::find::find_any;
 use crate::dialect::machine::quotations::{Mark, Quotations};
 use crate::json::char_length;
@@ -23,12 +24,12 @@ pub(crate) struct QuotationContext {
     /// The text that has not been looked at, and the number of bytes before its end.
     unread: Vec<u8>,
     end: u64,
-    read: Read,
+    read: LookedAt,
 }
 
 /// What the text says that has been looked at.
 #[derive(Clone, Copy, Debug, Default)]
-struct Read {
+struct LookedAt {
     quotations: Quotations,
     /// True if a call stands in them.
     holds_call: bool,
@@ -47,6 +48,13 @@ pub(crate) struct Before {
     pub(crate) count: u64,
     /// The last eight of them, the newest in the lowest byte.
     pub(crate) last: u64,
+}
+
+impl Before {
+    /// Returns the last byte.
+    pub(crate) fn byte(self) -> u8 {
+        self.last.to_le_bytes()[0]
+    }
 }
 
 impl QuotationContext {
@@ -91,7 +99,8 @@ impl QuotationContext {
     pub(crate) fn enter_call(&mut self, next: u8) {
         self.settle();
         let quotations = self.read.quotations_before(next);
-        self.read = Read { quotations, holds_call: true, last: self.read.last, ..Read::default() };
+        self.read =
+            LookedAt { quotations, holds_call: true, last: self.read.last, ..LookedAt::default() };
     }
 
     /// Takes the end of a line of prose, and what comes before it. Returns true if a quotation
@@ -122,11 +131,11 @@ impl QuotationContext {
     /// Ends all quotations.
     pub(crate) fn end(&mut self) {
         self.unread.clear();
-        self.read = Read { last: self.read.last, ..Read::default() };
+        self.read = LookedAt { last: self.read.last, ..LookedAt::default() };
     }
 }
 
-impl Read {
+impl LookedAt {
     /// Takes the next piece of text.
     fn feed(&mut self, text: &[u8]) {
         let is_letter = |byte: &&u8| byte.is_ascii_alphabetic();
@@ -140,11 +149,11 @@ impl Read {
             let length = match calm {
                 0 => self.char(rest),
                 calm => {
-                    self.last = last_after(self.last, rest.get(..calm).unwrap_or_default());
+                    self.last = last_after(self.last, rest.before(calm));
                     calm
                 }
             };
-            rest = rest.get(length..).unwrap_or_default();
+            rest = rest.after(length);
         }
     }
 
@@ -196,7 +205,7 @@ impl Read {
     /// Returns the two characters before the mark at the end.
     fn before(&self, mark: char) -> [char; 2] {
         let last = self.last.to_be_bytes();
-        let text = last.get(..last.len() - mark.len_utf8()).unwrap_or_default();
+        let text = last.before(last.len() - mark.len_utf8());
         if let [.., far, near] = text
             && far.is_ascii()
             && near.is_ascii()
@@ -239,7 +248,7 @@ fn mark(last: u64, has_single: bool) -> Option<char> {
 /// True if one of [`MARKS`] may begin a quotation mark.
 fn is_mark(text: &[u8], at: usize, has_single: bool) -> bool {
     let is_letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    match text.get(at..).unwrap_or_default() {
+    match text.after(at) {
         [b'\'', ..] => has_single || !at.checked_sub(1).is_some_and(is_letter),
         [0xC2, second, ..] => matches!(second, 0xAB | 0xBB),
         [0xE2, 0x80, 0x99, ..] => has_single,

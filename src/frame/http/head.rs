@@ -1,11 +1,12 @@
 //! Heads of responses.
 
+use crate::cut::Cut as _;
 /// The longest head, in bytes.
 pub(crate) const MAX_HEAD: usize = 64 << 10;
 
 /// One head, or several, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct HttpHead {
     /// The length of them all, in bytes.
     pub len: usize,
     /// The status code of the last one.
@@ -23,28 +24,28 @@ pub(crate) struct Head {
 /// Finds the heads of one answer at the start of a whole input. What begins a head after a head is
 /// one too: no body begins like that.
 #[cfg(feature = "cli")]
-pub(crate) fn find_heads(bytes: &[u8]) -> Option<Head> {
+pub(crate) fn find_heads(bytes: &[u8]) -> Option<HttpHead> {
     let mut found = None;
     let mut at = 0;
-    while found.is_none_or(|head: Head| head.may_be_followed())
-        && let Some(head) = find_head(bytes.get(at..).unwrap_or_default())
+    while found.is_none_or(|head: HttpHead| head.may_be_followed())
+        && let Some(head) = find_head(bytes.after(at))
     {
         at += head.len;
-        found = Some(Head { len: at, ..head });
+        found = Some(HttpHead { len: at, ..head });
     }
     found
 }
 
 /// Finds one head at the start of a whole input, with the blank lines before it.
 #[cfg(feature = "cli")]
-fn find_head(bytes: &[u8]) -> Option<Head> {
+fn find_head(bytes: &[u8]) -> Option<HttpHead> {
     if begins_head(bytes) != Some(true) {
         return None;
     }
     let head = after_blank_lines(bytes);
-    let len = head_len(head.get(..MAX_HEAD).unwrap_or(head))?;
+    let len = head_len(head.before(MAX_HEAD))?;
     let found = read_head(head.get(..len)?)?;
-    Some(Head { len: bytes.len() - head.len() + len, ..found })
+    Some(HttpHead { len: bytes.len() - head.len() + len, ..found })
 }
 
 /// The beginning of every head.
@@ -66,7 +67,7 @@ const STATUS: usize = 5;
 /// Returns the bytes after the blank lines that may stand before a head.
 pub(super) fn after_blank_lines(bytes: &[u8]) -> &[u8] {
     let is_end = |byte: &&u8| matches!(byte, b'\r' | b'\n');
-    bytes.get(bytes.iter().take(MAX_BLANK).take_while(is_end).count()..).unwrap_or_default()
+    bytes.after(bytes.iter().take(MAX_BLANK).take_while(is_end).count())
 }
 
 /// True if a head begins with these bytes, as far as they have come.
@@ -79,9 +80,9 @@ pub(super) fn is_begun_head(bytes: &[u8]) -> bool {
 pub(crate) fn begins_head(bytes: &[u8]) -> Option<bool> {
     let bytes = after_blank_lines(bytes);
     let known = bytes.len().min(MAGIC.len());
-    let version = bytes.get(MAGIC.len()..).unwrap_or_default();
+    let version = bytes.after(MAGIC.len());
     let size = version.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
-    let status = version.get(size..).unwrap_or_default();
+    let status = version.after(size);
     let is_head = bytes.get(..known) == MAGIC.get(..known)
         && (size > 0 || version.is_empty())
         && size <= MAX_VERSION
@@ -99,7 +100,7 @@ pub(crate) fn begins_head(bytes: &[u8]) -> Option<bool> {
 pub(crate) fn head_len(bytes: &[u8]) -> Option<usize> {
     let mut line_start = 0;
     for end in memchr::memchr_iter(b'\n', bytes) {
-        let line = bytes.get(line_start..end).unwrap_or_default();
+        let line = bytes.within(line_start..end);
         if line.is_empty() || line == b"\r" {
             return Some(end + 1);
         }
@@ -119,7 +120,7 @@ pub(super) fn is_field(line: &[u8]) -> bool {
 }
 
 /// Parses a head.
-pub(super) fn read_head(head: &[u8]) -> Option<Head> {
+pub(super) fn read_head(head: &[u8]) -> Option<HttpHead> {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();
     let first = lines.next()?;
@@ -138,14 +139,14 @@ pub(super) fn read_head(head: &[u8]) -> Option<Head> {
         }
     }
     let has_cr = text.get(first.len()..).is_some_and(|rest| rest.starts_with('\r'));
-    Some(Head { len: head.len(), status, is_chunked, length, is_compressed, has_cr })
+    Some(HttpHead { len: head.len(), status, is_chunked, length, is_compressed, has_cr })
 }
 
 /// Errors that the client answers by itself and asks again: the challenges of a server and of a
 /// proxy, and the refusal of `Expect: 100-continue`.
 const ASKED_AGAIN: [u16; 3] = [401, 407, 417];
 
-impl Head {
+impl HttpHead {
     /// True if a head that follows at once may be of the same answer: after an interim one, a
     /// redirect, what a proxy says of its connection, a head that a server writes twice, and an
     /// error that the client answers by itself. Any other error is an answer without a body.
@@ -158,7 +159,7 @@ impl Head {
 mod tests {
     use super::*;
 
-    const HEAD: Head = Head {
+    const HEAD: HttpHead = HttpHead {
         len: 19,
         status: 200,
         is_chunked: false,
@@ -170,10 +171,10 @@ mod tests {
     #[test]
     fn heads_are_found_one_after_another() {
         let input = b"HTTP/1.1 100 Continue\n\nHTTP/2 200 \r\na: b\r\n\r\ndata: {}";
-        assert_eq!(find_heads(input), Some(Head { len: 44, ..HEAD }));
+        assert_eq!(find_heads(input), Some(HttpHead { len: 44, ..HEAD }));
         assert_eq!(
             find_heads(&input[..43]),
-            Some(Head { len: 23, status: 100, has_cr: false, ..HEAD })
+            Some(HttpHead { len: 23, status: 100, has_cr: false, ..HEAD })
         );
         assert_eq!(find_heads(&input[..22]), None);
         for cut in 0..MAX_START {
