@@ -30,7 +30,8 @@ pub(super) static FORMAT: Format = Format {
     banners: &["Loaded cached credentials", "Data collection is disabled", "YOLO mode is enabled"],
     sniff: is_ours,
     ..Format::new("gemini-cli", |_| {
-        Box::new(GeminiCli { message: Lifecycle::new(&FORMAT, USAGE), calls: Calls::default() })
+        let message = Lifecycle::new(&FORMAT, USAGE);
+        Box::new(GeminiCli { message, calls: Calls::default(), error: None })
     })
 };
 
@@ -87,6 +88,8 @@ payload! {
 struct GeminiCli {
     message: Lifecycle,
     calls: Calls,
+    /// The last error that the program went on after.
+    error: Option<String>,
 }
 
 impl Decoder for GeminiCli {
@@ -132,6 +135,7 @@ impl GeminiCli {
             }
             // `result` states whether the run failed of it.
             "error" if event.message.is_some() => {
+                self.error = event.message.non_empty().map(str::to_owned);
                 out.warn(WarningCode::AgentError, event.message.or_empty())
             }
             "result" => self.result(event, out),
@@ -148,7 +152,7 @@ impl GeminiCli {
         match event.error.filter(|json| json.get() != "null") {
             Some(json) => error::report(json.get(), out)?,
             None if status == "success" => out.finish(0, status, None)?,
-            None => error::report_as(None, Some(status), "null", out)?,
+            None => error::report_as(self.error.as_deref(), Some(status), "null", out)?,
         }
         self.end(out)
     }
@@ -173,7 +177,7 @@ impl GeminiCli {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        self.calls = Calls::default();
+        (self.calls, self.error) = Default::default();
         self.message.end(out)
     }
 }

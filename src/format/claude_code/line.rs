@@ -151,7 +151,10 @@ impl Line<'_> {
     pub(super) fn failure(&self) -> Option<String> {
         let result = self.result.non_empty().map(str::to_owned);
         let errors: Vec<&str> = self.errors.iter().flatten().map(Str::as_str).collect();
-        result.or(Some(errors.join("; "))).filter(|text| !text.is_empty())
+        // Qwen Code's.
+        let error = self.error.and_then(|json| json::member(json.get(), "message"));
+        let words = || error.and_then(string).map(|words| words.as_str().to_owned());
+        result.or(Some(errors.join("; ")).filter(|text| !text.is_empty())).or_else(words)
     }
 
     /// The other members of a `result` that are not empty.
