@@ -5,6 +5,8 @@ use std::io;
 
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
+use crate::frame::http::Dechunker;
+
 /// What a body may unpack to, in bytes.
 pub(super) const MAX_BODY: u64 = 256 << 20;
 
@@ -93,23 +95,16 @@ fn is_text(body: &[u8]) -> bool {
     begins.iter().any(|begin| body.starts_with(begin))
 }
 
-/// Joins the chunks of HTTP (RFC 9112 §7.1). Returns `None` if the bytes are no chunks.
+/// Joins the chunks of HTTP. Returns `None` if the bytes are no chunks: those that break off have the
+/// line ends of HTTP at least.
 fn joined_chunks(mut body: &[u8]) -> Option<Vec<u8>> {
-    let mut whole = Vec::new();
-    while !body.is_empty() {
-        let end = memchr::memchr(b'\n', body)?;
-        let (line, rest) = body.split_at(end + 1);
-        let line = str::from_utf8(line).ok()?;
-        let size = line.split(';').next().unwrap_or_default().trim_end();
-        let size = usize::from_str_radix(size, 16).ok()?;
-        if size == 0 {
-            break;
-        }
-        let chunk = rest.get(..size.min(rest.len()))?;
-        whole.extend_from_slice(chunk);
-        let rest = rest.get(chunk.len()..)?;
-        let rest = rest.strip_prefix(b"\r").unwrap_or(rest);
-        body = rest.strip_prefix(b"\n").or(rest.is_empty().then_some(rest))?;
+    let first = memchr::memchr(b'\n', body).and_then(|end| body.get(..end));
+    let is_http = first.is_some_and(|line| line.ends_with(b"\r"));
+    let (mut chunks, mut whole) = (Dechunker::default(), Vec::new());
+    while !body.is_empty() && !chunks.is_ended() {
+        let (data, rest) = chunks.step(body).ok()?;
+        whole.extend_from_slice(data);
+        body = rest;
     }
-    Some(whole)
+    Some(whole).filter(|_| is_http || chunks.is_whole())
 }

@@ -4,9 +4,11 @@
 //! element of its list, has ended, or a member stands at its top that no row names; anything else is
 //! none unless its first line could begin a row's YAML.
 
+use crate::cassette::json::JsonNodes;
 use crate::cassette::source::{MARK, Source, Why};
 use crate::cassette::table::{HTTPRR, Layout, RECORDERS, Recorder, WIRE};
-use crate::cassette::tree::{JsonNodes, Node, Nodes, YamlNodes, key};
+use crate::cassette::tree::{Node, Nodes, key};
+use crate::cassette::yaml::YamlNodes;
 
 /// The most bytes that are looked at.
 pub(super) const WINDOW: usize = 1 << 20;

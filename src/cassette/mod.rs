@@ -8,10 +8,13 @@
 
 mod coding;
 mod find;
+mod json;
 mod read;
+mod scalar;
 mod source;
 mod table;
 mod tree;
+mod yaml;
 
 use std::io::{self, Read};
 

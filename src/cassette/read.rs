@@ -4,9 +4,11 @@ use std::io::Read;
 
 use crate::cassette::coding::{self, Decoded};
 use crate::cassette::find::Shape;
+use crate::cassette::json::JsonNodes;
 use crate::cassette::source::{Broken, Source, Why};
 use crate::cassette::table::{Coded, HTTPRR, Layout, Part, RECORDERS, Recorder};
-use crate::cassette::tree::{JsonNodes, Node, Nodes, Value, YamlNodes, key, skip, unpacked};
+use crate::cassette::tree::{Node, Nodes, Value, key, skip, unpacked};
+use crate::cassette::yaml::YamlNodes;
 
 /// A request and its response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -51,8 +51,9 @@ impl Broken {
 pub(super) struct Source<'r> {
     reader: Box<dyn Read + 'r>,
     buffer: Vec<u8>,
-    /// The place in the buffer of the next byte.
+    /// The place in the buffer of the next byte, and that after the last one.
     at: usize,
+    end: usize,
     /// The offset of the buffer's first byte.
     base: u64,
 }
@@ -60,15 +61,15 @@ pub(super) struct Source<'r> {
 impl<'r> Source<'r> {
     /// Reads `reader` from its first byte, which a byte order mark may stand before.
     pub(super) fn new(reader: Box<dyn Read + 'r>) -> Self {
-        Source { reader, buffer: Vec::new(), at: 0, base: 0 }
+        Source { reader, buffer: Vec::new(), at: 0, end: 0, base: 0 }
     }
 
     /// Returns the bytes that are at hand, at least one but at the end, after reading if there were
     /// none.
     pub(super) fn chunk(&mut self) -> Result<&[u8], Broken> {
-        if self.at == self.buffer.len() {
-            self.base += self.buffer.len() as u64;
-            self.at = 0;
+        if self.at == self.end {
+            self.base += self.end as u64;
+            (self.at, self.end) = (0, 0);
             self.buffer.resize(BLOCK, 0);
             let count = loop {
                 match self.reader.read(&mut self.buffer) {
@@ -76,29 +77,36 @@ impl<'r> Source<'r> {
                     read => break read,
                 }
             };
-            self.buffer.truncate(*count.as_ref().unwrap_or(&0));
-            if let Err(error) = count {
-                return Err(self.unreadable(error));
-            }
-            if self.base == 0 && self.buffer.starts_with(MARK) {
+            self.end = count.map_err(|error| self.unreadable(error))?;
+            if self.base == 0 && self.buffer.starts_with(MARK) && self.end >= MARK.len() {
                 self.at = MARK.len();
                 return self.chunk();
             }
         }
-        Ok(self.buffer.get(self.at..).unwrap_or_default())
+        Ok(self.buffer.get(self.at..self.end).unwrap_or_default())
     }
 
     /// Returns the next byte, which stays; `None` at the end.
     pub(super) fn peek(&mut self) -> Result<Option<u8>, Broken> {
         match self.buffer.get(self.at) {
-            Some(byte) => Ok(Some(*byte)),
-            None => Ok(self.chunk()?.first().copied()),
+            Some(byte) if self.at < self.end => Ok(Some(*byte)),
+            _ => Ok(self.chunk()?.first().copied()),
         }
     }
 
     /// Passes over bytes that are at hand.
     pub(super) fn skip(&mut self, count: usize) {
-        self.at = self.buffer.len().min(self.at + count);
+        self.at = self.end.min(self.at + count);
+    }
+
+    /// Takes back the bytes that were passed over last.
+    pub(super) fn back(&mut self, bytes: &[u8]) {
+        // Those of the blocks before are gone.
+        let gone = bytes.len().saturating_sub(self.at);
+        self.buffer.splice(..0, bytes.iter().copied().take(gone));
+        self.base -= gone as u64;
+        self.end += gone;
+        self.at -= bytes.len() - gone;
     }
 
     /// The offset of the next byte.

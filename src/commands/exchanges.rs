@@ -138,7 +138,7 @@ pub(super) fn is_answer(exchange: &Exchange, own: Option<&'static Format>) -> bo
         return false;
     }
     let size = head.len();
-    for window in [4 << 10, detect::WINDOW] {
+    for window in [1 << 10, 4 << 10, detect::WINDOW] {
         head.truncate(size);
         head.extend_from_slice(body.before(window));
         let ended = window >= body.len();
@@ -323,10 +323,7 @@ fn lack(number: u64, all: u64) -> String {
 
 /// Returns an answer as it stands in a file: its head, then its body.
 fn input_of(exchange: Exchange, signals: &Signals) -> Input<'_> {
-    let (head, body) = (exchange.head(), exchange.body);
-    let size = (head.len() + body.len()) as u64;
-    let bytes = io::Read::chain(io::Cursor::new(head), io::Cursor::new(body));
-    Input::new(bytes, signals).sized(size)
+    Input::of(exchange.head(), exchange.body, signals)
 }
 
 /// Opens an input that has to be one stream: an exchange of a cassette is one.

@@ -4,9 +4,10 @@
 //! Source: OpenTelemetry, "Semantic conventions for generative client AI spans" and "… events", and
 //! the JSON schema of `gen_ai.output.messages`; "OTLP/JSON". Each span, and each record of a log, that
 //! has such messages is an answer: whole, with parts. Attributes are a list of keys and values, and
-//! messages are a value of OTLP, or JSON in a string. What was asked is no answer.
+//! messages are a value of OTLP, or JSON in a string. What was asked, `gen_ai.input.messages`, is what
+//! the answer's prompts are: in it are the calls and results of before, which nobody has to run.
 
-use crate::event::{Arguments, CallPart, FinishReason, ToolResult, WarningCode};
+use crate::event::{Arguments, CallPart, FinishReason, Kind, Prompt, ToolResult, WarningCode};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::output;
 use crate::format::support::finish;
@@ -23,7 +24,7 @@ pub(super) static FORMAT: Format = Format {
         let tops = ["resourceSpans", "resourceLogs"];
         tops.iter().any(|top| record.get(top).is_some_and(|json| json.starts_with('[')))
     },
-    ..Format::new("otel", |_| Box::new(Otel))
+    ..Format::new("otel", |_| Box::<Otel>::default())
 };
 
 const USAGE: &[Row] = &[
@@ -33,7 +34,11 @@ const USAGE: &[Row] = &[
     ("cache_creation.input_tokens", Op::Is, &[Field::CacheWrite]),
 ];
 
-struct Otel;
+#[derive(Default)]
+struct Otel {
+    /// What was asked last, a message each. The next span of a conversation asks it again.
+    asked: Vec<String>,
+}
 
 impl Decoder for Otel {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
@@ -46,7 +51,7 @@ impl Decoder for Otel {
         for resource in resources {
             for scope in Object::new(resource).each("scopeSpans|scopeLogs") {
                 for span in Object::new(scope).each("spans|logRecords") {
-                    answer(&Object::new(span), out)?;
+                    self.answer(&Object::new(span), out)?;
                 }
             }
         }
@@ -58,54 +63,95 @@ impl Decoder for Otel {
     }
 }
 
-/// Emits the answer of a span, if it has one.
-fn answer(span: &Object, out: &mut EventOut) -> Done {
-    let attributes = span.each("attributes");
-    let find = |wanted: &str| {
-        let mut all = attributes.iter().map(|json| Object::new(json));
-        let attribute = all.find(|one| one.word("key").as_deref() == Some(wanted))?;
-        plain(attribute.get("value")?)
-    };
-    let word = |wanted: &str| string(&find(wanted)?).map(|word| word.as_str().to_owned());
-    let Some(messages) = find("gen_ai.output.messages") else { return Ok(()) };
-    let messages = match string(&messages) {
-        Some(json) => json.as_str().to_owned(),
-        None => messages,
-    };
-    let id = word("gen_ai.response.id").or_else(|| span.word("spanId"));
-    let model = word("gen_ai.response.model").or_else(|| word("gen_ai.request.model"));
-    out.start(FORMAT.name, id.as_deref(), model.as_deref())?;
-    let reasons = find("gen_ai.response.finish_reasons").unwrap_or_default();
-    let reasons = json::elements(&reasons).unwrap_or_default();
-    for (choice, json) in json::elements(&messages).unwrap_or_default().into_iter().enumerate() {
-        let message = Object::new(json);
-        let number = choice as u64;
-        out.check_choices(choice)?;
-        let reason = message.word("finish_reason");
-        let reason = reason.or_else(|| Some(string(reasons.get(choice)?)?.as_str().to_owned()));
-        let mut calls = Calls::of(number);
-        let mut read = |out: &mut EventOut| {
-            let mut parts = message.each("parts").into_iter();
-            parts.try_for_each(|part| emit(number, &Object::new(part), &mut calls, out))
+impl Otel {
+    /// Emits the answer of a span, if it has one.
+    fn answer(&mut self, span: &Object, out: &mut EventOut) -> Done {
+        let attributes = span.each("attributes");
+        let find = |wanted: &str| {
+            let mut all = attributes.iter().map(|json| Object::new(json));
+            let attribute = all.find(|one| one.word("key").as_deref() == Some(wanted))?;
+            plain(attribute.get("value")?)
         };
-        // Without a reason it may have been cut: so are its calls.
-        match reason {
-            Some(_) => read(out)?,
-            None => out.unclosed(read)?,
+        let word = |wanted: &str| string(&find(wanted)?).map(|word| word.as_str().to_owned());
+        let find_messages = |wanted: &str| {
+            let messages = find(wanted)?;
+            Some(
+                string(&messages).map_or_else(|| messages.clone(), |json| json.as_str().to_owned()),
+            )
+        };
+        let Some(messages) = find_messages("gen_ai.output.messages") else { return Ok(()) };
+        let id = word("gen_ai.response.id").or_else(|| span.word("spanId"));
+        let model = word("gen_ai.response.model").or_else(|| word("gen_ai.request.model"));
+        out.start(FORMAT.name, id.as_deref(), model.as_deref())?;
+        if let Some(asked) = find_messages("gen_ai.input.messages") {
+            self.prompts(&asked, out)?;
         }
-        match reason.as_deref() {
-            Some(raw @ ("tool_call" | "tool_calls")) => {
-                out.finish_as(number, FinishReason::ToolCalls, raw, None)?;
+        let reasons = find("gen_ai.response.finish_reasons").unwrap_or_default();
+        let reasons = json::elements(&reasons).unwrap_or_default();
+        for (choice, json) in json::elements(&messages).unwrap_or_default().into_iter().enumerate()
+        {
+            let message = Object::new(json);
+            let number = choice as u64;
+            out.check_choices(choice)?;
+            let reason = message.word("finish_reason");
+            let reason = reason.or_else(|| Some(string(reasons.get(choice)?)?.as_str().to_owned()));
+            let mut calls = Calls::of(number);
+            let mut read = |out: &mut EventOut| {
+                let mut parts = message.each("parts").into_iter();
+                parts.try_for_each(|part| emit(number, &Object::new(part), &mut calls, out))
+            };
+            // Without a reason it may have been cut: so are its calls.
+            match reason {
+                Some(_) => read(out)?,
+                None => out.unclosed(read)?,
             }
-            Some(raw) => out.finish_as(number, finish::normalise(raw), raw, None)?,
-            None => {
-                out.warn(WarningCode::NoFinishReason, "the message has no finish reason")?;
-                out.infer_finish(number, FinishReason::Other, None)?;
+            match reason.as_deref() {
+                Some(raw @ ("tool_call" | "tool_calls")) => {
+                    out.finish_as(number, FinishReason::ToolCalls, raw, None)?;
+                }
+                Some(raw) => out.finish_as(number, finish::normalise(raw), raw, None)?,
+                None => {
+                    out.warn(WarningCode::NoFinishReason, "the message has no finish reason")?;
+                    out.infer_finish(number, FinishReason::Other, None)?;
+                }
             }
         }
+        usage(&find).finish(out)?;
+        out.end()
     }
-    usage(&find).finish(out)?;
-    out.end()
+
+    /// Emits what is new in the messages that were asked.
+    fn prompts(&mut self, messages: &str, out: &mut EventOut) -> Done {
+        let messages = json::elements(messages).unwrap_or_default();
+        let asked = messages.iter().zip(&self.asked).take_while(|(a, b)| a == b).count();
+        for json in messages.iter().skip(asked) {
+            let message = Object::new(json);
+            let (mut texts, mut media) = (Vec::new(), 0);
+            for part in message.each("parts") {
+                let part = Object::new(part);
+                match part.word("type").as_deref() {
+                    Some("text") => {
+                        texts.extend(part.text("content").map(|it| it.as_str().to_owned()))
+                    }
+                    Some("tool_call_response") => {
+                        let json = part.get("response|result|content").unwrap_or_default();
+                        let text = string(json);
+                        texts.push(text.as_ref().map_or(json, |text| text.as_str()).to_owned());
+                    }
+                    Some("tool_call" | "reasoning" | "thinking") => {}
+                    _ => media += 1,
+                }
+            }
+            let (text, role) = (texts.join("\n"), message.word("role"));
+            let role = role.as_deref().filter(|role| *role != "user");
+            let media = Some(media).filter(|count| *count > 0);
+            if !text.is_empty() || media.is_some() {
+                out.emit(0, Kind::Prompt(Prompt { text: &text, role, media }))?;
+            }
+        }
+        self.asked = messages.into_iter().map(str::to_owned).collect();
+        Ok(())
+    }
 }
 
 /// Returns what an answer has cost, by the attributes that say it.

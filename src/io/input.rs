@@ -38,6 +38,8 @@ struct Unread {
     bytes: Vec<u8>,
     /// The place of the next byte.
     at: usize,
+    /// The bytes after them.
+    rest: Vec<u8>,
     then: Option<Read>,
 }
 
@@ -51,9 +53,9 @@ impl Unread {
         }
         let rest = self.bytes.after(self.at);
         if rest.is_empty() {
-            self.bytes = Vec::new();
+            self.bytes = std::mem::take(&mut self.rest);
             self.at = 0;
-            return self.then.take();
+            return if self.bytes.is_empty() { self.then.take() } else { self.read(buffer) };
         }
         buffer.clear();
         buffer.extend_from_slice(rest.before(BLOCK));
@@ -112,15 +114,18 @@ impl<'s> Input<'s> {
         }
     }
 
-    /// Says how many bytes will come.
-    pub(crate) fn sized(self, size: u64) -> Self {
-        Input { size: Some(size), ..self }
+    /// Returns an input that is in memory, in two parts.
+    pub(crate) fn of(first: Vec<u8>, rest: Vec<u8>, signals: &'s Signals) -> Self {
+        let mut input = Input::new(io::empty(), signals);
+        input.size = Some((first.len() + rest.len()) as u64);
+        input.unread = Unread { bytes: first, rest, ..Unread::default() };
+        input
     }
 
     /// Takes back what was read of it, all from the first byte on: it is read again, and then how
     /// reading ended, if it did.
     pub(crate) fn unread(&mut self, bytes: Vec<u8>, then: Option<Read>) {
-        self.unread = Unread { bytes, at: 0, then };
+        self.unread = Unread { bytes, then, ..Unread::default() };
     }
 
     /// Blocks until there are bytes, also on a non-blocking descriptor, and reads them in place

@@ -57,8 +57,14 @@ pub(super) const SUSPECT_LETTERS: [u8; 6] = [0xC2, 0xD8, 0xE1, 0xE2, 0xEF, 0xF3]
 /// escape, nor are control characters.
 #[inline]
 pub(super) fn string_length(bytes: &[u8]) -> usize {
-    let below_space = |block: u8x32| block.min(u8x32::splat(0x1F)).simd_eq(block);
-    run_length(bytes, |block| is(block, b'"') | is(block, b'\\') | below_space(block))
+    run_length(bytes, ends_run)
+}
+
+/// Marks quotes, backslashes and control characters.
+#[inline]
+fn ends_run(block: u8x32) -> u8x32 {
+    let below_space = block.min(u8x32::splat(0x1F)).simd_eq(block);
+    is(block, b'"') | is(block, b'\\') | below_space
 }
 
 /// Returns how many of the first bytes neither end a JSON string nor begin an escape.
@@ -147,6 +153,80 @@ pub(super) fn inside_length(text: &[u8]) -> usize {
             Some(b'\\') => at = end + 2,
             _ => return end.min(text.len()),
         }
+    }
+}
+
+/// What the letter of an escape stands for; 0 if not for one byte.
+const ESCAPES: [u8; 256] = {
+    let mut table = [0; 256];
+    let pairs = *b"\"\"\\\\//b\x08f\x0Cn\nr\rt\t";
+    let mut at = 0;
+    while at < pairs.len() {
+        table[pairs[at] as usize] = pairs[at + 1];
+        at += 2;
+    }
+    table
+};
+
+/// Returns the byte that the letter of an escape stands for.
+pub(crate) fn escaped(letter: u8) -> Option<u8> {
+    Some(ESCAPES[usize::from(letter)]).filter(|byte| *byte != 0)
+}
+
+/// Appends what the inside of a string means, up to a quote, a control character, the end of the
+/// bytes, or an escape that does not stand for one byte. Returns how many bytes it has read.
+pub(crate) fn unescape(inside: &[u8], out: &mut Vec<u8>) -> usize {
+    const TWO: usize = 2 * BLOCK;
+    let mut at = 0;
+    while at < inside.len() {
+        let rest = inside.after(at);
+        let from: [u8; TWO] = rest.first_chunk().copied().unwrap_or_else(|| {
+            let mut padded = [b' '; TWO];
+            padded.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            padded
+        });
+        // Escapes stand close together: those of a block are found at once.
+        let block = *from.first_chunk().unwrap_or(&[0; BLOCK]);
+        let mut marks = ends_run(u8x32::new(block)).to_bitmask();
+        let size = rest.len().min(BLOCK);
+        let mut made = [0; TWO];
+        let (mut length, mut done) = (0, 0);
+        let is_over = loop {
+            let end = size.min(marks.trailing_zeros() as usize);
+            copy_block(&from, done, &mut made, length);
+            length += end.saturating_sub(done);
+            if end == size {
+                break false;
+            }
+            let byte = match (from[end], from[end + 1]) {
+                (b'\\', letter) if end + 1 < rest.len() => ESCAPES[usize::from(letter)],
+                _ => 0,
+            };
+            if byte == 0 {
+                done = end;
+                break true;
+            }
+            made[length] = byte;
+            length += 1;
+            done = end + 2;
+            marks &= u32::MAX.checked_shl(done as u32).unwrap_or_default();
+        };
+        append_start(&made, length, out);
+        if is_over {
+            return at + done;
+        }
+        at += done.max(size);
+    }
+    at
+}
+
+/// Copies so many bytes as a block has, where both have them.
+#[inline]
+fn copy_block(from: &[u8], at: usize, to: &mut [u8], place: usize) {
+    let from = from.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>);
+    let to = to.get_mut(place..).and_then(<[u8]>::first_chunk_mut::<BLOCK>);
+    if let (Some(from), Some(to)) = (from, to) {
+        *to = *from;
     }
 }
 
@@ -241,6 +321,28 @@ mod tests {
                 assert_eq!(string_length(&bytes[..end]), end);
                 assert_eq!(plain_length(&plain), end, "{byte:#x}");
                 assert_eq!(plain_length(&plain[..end]), end);
+            }
+        }
+    }
+
+    #[test]
+    fn escapes_at_every_place() {
+        for length in 0..70 {
+            for (escape, byte) in [("\\n", '\n'), ("\\\"", '"'), ("\\\\", '\\'), ("\\f", '\x0C')] {
+                for twice in ["", escape] {
+                    let before = "a".repeat(length);
+                    let inside = format!("{before}{escape}{twice}b{escape}{before}");
+                    let meant = inside.replace(escape, &byte.to_string());
+                    for end in ["", "\"c", "\\", "\\u0041", "\n", "\\q"] {
+                        let mut out = Vec::new();
+                        let read = unescape(format!("{inside}{end}").as_bytes(), &mut out);
+                        assert_eq!(
+                            (read, &*out),
+                            (inside.len(), meant.as_bytes()),
+                            "{inside}{end}"
+                        );
+                    }
+                }
             }
         }
     }

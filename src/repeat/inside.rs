@@ -2,10 +2,8 @@
 
 use std::cmp::Ordering;
 
-use memchr::memchr;
-
 use crate::cut::Cut as _;
-use crate::json::{Str, append_start, plain_length};
+use crate::json::{Str, append_start, plain_length, unescape};
 
 /// The inside of a JSON string.
 #[derive(Clone, Copy)]
@@ -67,7 +65,8 @@ impl<'b> Inside<'b> {
         }
         let begin = out.len();
         let inside = simdutf8::basic::from_utf8(bytes.get(..self.length)?).ok()?;
-        if unescape(inside.as_bytes(), out).is_some() {
+        // An escape of four digits may be half of a character.
+        if unescape(inside.as_bytes(), out) == inside.len() {
             return Some(());
         }
         out.truncate(begin);
@@ -76,25 +75,4 @@ impl<'b> Inside<'b> {
         out.extend_from_slice(Some(piece).filter(Str::is_plain)?.as_str().as_bytes());
         Some(())
     }
-}
-
-/// Appends the value of the inside of a string, if no escape in it has four
-/// digits: such a one may be half of a character.
-fn unescape(inside: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let mut rest = inside;
-    while let Some(at) = memchr(b'\\', rest) {
-        let (plain, escape) = rest.split_at(at);
-        out.extend_from_slice(plain);
-        let letter = *escape.get(1)?;
-        out.push(match letter {
-            b'n' => b'\n',
-            b't' => b'\t',
-            b'r' => b'\r',
-            b'"' | b'\\' | b'/' => letter,
-            _ => return None,
-        });
-        rest = escape.get(2..)?;
-    }
-    out.extend_from_slice(rest);
-    Some(())
 }

@@ -11,6 +11,8 @@ use std::process::{Command, Stdio};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use serde_json::Value;
 use similar::TextDiff;
 use toolstream::internals::exchanges;
@@ -18,6 +20,7 @@ use toolstream::internals::exchanges;
 use crate::case::{files, is_updated, root, updated};
 use crate::cli::{folder, run_in};
 use crate::listening::Server;
+use crate::random::settings;
 
 fn cassettes() -> Vec<PathBuf> {
     let mut paths = files(&root().join("fixtures/cassette"));
@@ -156,6 +159,79 @@ fn the_bytes_alone_decide() {
             let is_all = bytes[cut..].trim_ascii().is_empty();
             assert!(!is_json || is_all || part.broken.is_some(), "{} {cut}", path.display());
         }
+    }
+}
+
+/// A change of a file's bytes: at this place, so many of them become these.
+fn change() -> impl Strategy<Value = (Index, usize, &'static str)> {
+    let pieces = [
+        "",
+        "\"",
+        "'",
+        "\\",
+        "\n",
+        "\r\n",
+        " ",
+        "  ",
+        "\t",
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ": ",
+        ",",
+        "- ",
+        "|",
+        "|-\n",
+        ">\n",
+        "&a ",
+        "*a",
+        "!!binary ",
+        "? ",
+        "# ",
+        "---\n",
+        "\\u00",
+        "\\ud83d",
+        "\u{feff}",
+        "\u{e9}",
+        "\0",
+        "null",
+        "1e9",
+        "\"encoding\":\"base64\",",
+        "gzip",
+        "br",
+        "<<: *a\n",
+        "HTTP/1.1 200 OK\r\n\r\n",
+        "5\r\nhello\r\n",
+    ];
+    (any::<Index>(), prop_oneof![Just(0_usize), 1..4_usize, 1..200_usize], select(pieces.to_vec()))
+}
+
+proptest! {
+    #![proptest_config(settings(150))]
+
+    /// So are those of a file that was changed; their numbers go up by one. It is the fuzz target
+    /// `cassette`.
+    #[test]
+    fn the_bytes_alone_decide_what_is_left_of_them(
+        file in any::<Index>(),
+        changes in prop::collection::vec(change(), 1..6),
+    ) {
+        let paths = cassettes();
+        let (name, mut bytes, _) = parts(file.get::<PathBuf>(&paths));
+        for (place, size, piece) in changes {
+            let place = place.index(bytes.len() + 1);
+            let end = bytes.len().min(place + size);
+            bytes.splice(place..end, piece.bytes());
+        }
+        let whole = exchanges(&bytes, usize::MAX);
+        for piece in [1, 5, 64] {
+            let part = exchanges(&bytes, piece);
+            prop_assert_eq!(&part, &whole, "{} in pieces of {}: {}", name, piece, String::from_utf8_lossy(&bytes));
+        }
+        let numbers = whole.iter().flat_map(|seen| &seen.exchanges).map(|(number, _)| *number);
+        prop_assert!(numbers.eq(1..=whole.as_ref().map_or(0, |seen| seen.exchanges.len() as u64)));
     }
 }
 
