@@ -307,6 +307,10 @@ impl Prose {
         page.push_str(&" ".repeat(self.spaces));
         page.push_str(&self.word);
         self.column += self.spaces + self.word_width;
+        if self.form.width > 0 && self.column > self.form.width {
+            // The terminal has broken the word.
+            self.column = (self.column - 1) % self.form.width + 1;
+        }
         self.word.clear();
         (self.spaces, self.word_width, self.is_fresh) = (0, 0, false);
     }
@@ -374,7 +378,7 @@ mod tests {
     #[test]
     fn lines_are_broken_between_words() {
         check(10, false, "one two three four", "one two\nthree four");
-        check(10, false, "a-word-that-is-too-long for it", "a-word-that-is-too-long\nfor it");
+        check(10, false, "a-word-that-is-too-long for it", "a-word-that-is-too-long for\nit");
         check(10, false, "one  two\n\n  three", "one  two\n\n  three");
         check(10, false, "\n\none\n\n\n", "one");
         check(10, false, "日本語。日本語、日本", "日本語。日\n本語、日本");
