@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, ColorChoice, ValueEnum, ValueHint};
 
 use crate::capture::{Chunk, Failure, Place, Play, Tempo};
 use crate::cli::value::Size;
-use crate::cli::{LIMITS, Reading, value};
+use crate::cli::{Given, LIMITS, Reading, value};
 
 /// `toolstream record`
 #[derive(Args, Debug)]
@@ -211,6 +211,10 @@ Examples:
         the requests of `agent --log`, what editors and git leave behind, and what is no stream, as a \
         README or a script, is passed over.")))]
 pub struct Check {
+    /// The options of `parse` that are given.
+    #[command(flatten)]
+    pub given: Given,
+
     /// How captures are read.
     #[command(flatten)]
     pub reading: Reading,

@@ -4,6 +4,7 @@
 mod captures;
 mod config;
 mod convert;
+mod given;
 mod value;
 
 use std::ffi::OsString;
@@ -19,6 +20,7 @@ use clap_complete::Shell;
 
 pub(crate) use captures::{Check, Order, Record, Replay, Report};
 pub(crate) use convert::{Convert, Ids};
+pub(crate) use given::Given;
 pub(crate) use value::{Auto, ChoiceFilter, NONE, Size, event_key, event_type};
 
 use crate::agent::Rules;

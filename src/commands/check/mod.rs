@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::bail;
@@ -64,6 +64,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
         read: &joined,
         is_over: AtomicBool::new(false),
         checked: Mutex::default(),
+        readings: Mutex::default(),
     };
     parallel(&inputs, args.jobs.into(), &|name| run.one(name))?;
     let mut checked = run.checked.into_inner().unwrap_or_default();
@@ -191,6 +192,8 @@ struct Run<'a> {
     /// True once one has failed, with `--fail-fast`.
     is_over: AtomicBool,
     checked: Mutex<BTreeMap<String, Checked>>,
+    /// The readings so far, by their settings: most captures of a folder have the same.
+    readings: Mutex<BTreeMap<Settings, Arc<Reading>>>,
 }
 
 /// What a capture and its golden file are read with.
@@ -330,21 +333,30 @@ impl Run<'_> {
         &self,
         capture: &Capture,
         file: Option<&GoldenFile>,
-    ) -> Result<(Reading, Option<GoldenError>), GoldenError> {
+    ) -> Result<(Arc<Reading>, Option<GoldenError>), GoldenError> {
         let mut wrong = file.and_then(|file| file.golden.as_ref().err()).cloned();
         let kept = file.map(|file| Settings::of(&file.head)).unwrap_or_default();
         let all = |kept: &Settings| capture.folder.settings.then(kept).then(&self.given);
-        let mut settings = all(&kept);
-        let mut read = settings.read();
-        if let Err(error) = &read
+        let mut reading = self.reading_of(all(&kept));
+        if let Err(error) = &reading
             && self.writes()
         {
             wrong.get_or_insert(error.clone());
-            settings = all(&kept.usable());
-            read = settings.read();
+            reading = self.reading_of(all(&kept.usable()));
         }
-        let (config, filter) = read?;
-        Ok((Reading { settings, config, filter }, wrong))
+        Ok((reading?, wrong))
+    }
+
+    /// Returns how these settings read, which is found out once for all captures that have them.
+    fn reading_of(&self, settings: Settings) -> Result<Arc<Reading>, GoldenError> {
+        let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reading) = readings.get(&settings) {
+            return Ok(Arc::clone(reading));
+        }
+        let (config, filter) = settings.read()?;
+        let reading = Arc::new(Reading { settings: settings.clone(), config, filter });
+        readings.insert(settings, Arc::clone(&reading));
+        Ok(reading)
     }
 
     /// Returns the golden file that a capture gives now.
@@ -424,8 +436,6 @@ fn odd(events: &str, is_text: bool) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use clap::Parser as _;
 
     use super::*;
@@ -488,6 +498,7 @@ mod tests {
             read: &mutant,
             is_over: AtomicBool::new(false),
             checked: Mutex::default(),
+            readings: Mutex::default(),
         };
         run.one(&name);
         let checked: Vec<_> = run.checked.into_inner().unwrap().into_values().collect();

@@ -120,9 +120,9 @@ impl Checked {
 }
 
 /// The number of captures with each result.
-#[derive(Default)]
 pub(super) struct Sum {
-    counts: [u64; KINDS.len()],
+    /// Each kind, in the order of the table, and how many are of it.
+    counts: Vec<(&'static Counted, u64)>,
     passed: u64,
     /// With `--laws`, how many keep them, and how many break one.
     laws: Option<(u64, u64)>,
@@ -130,26 +130,23 @@ pub(super) struct Sum {
 
 impl Sum {
     pub(super) fn of(checked: &[Checked], passed: usize) -> Self {
-        let mut sum = Sum { passed: passed as u64, ..Sum::default() };
-        for one in checked {
-            match KINDS.iter().position(|row| row.kind == one.kind) {
-                Some(at) => sum.counts.iter_mut().skip(at).take(1).for_each(|count| *count += 1),
-                None => sum.passed += 1,
-            }
-            if let Some(broken) = &one.broken {
-                let (kept, breaking) = sum.laws.get_or_insert_default();
-                *(if broken.is_empty() { kept } else { breaking }) += 1;
-            }
+        let of = |kind| checked.iter().filter(|one| one.kind == kind).count() as u64;
+        let counts = KINDS.iter().map(|row| (row, of(row.kind))).collect();
+        let breaks = || checked.iter().filter_map(|one| Some(!one.broken.as_ref()?.is_empty()));
+        let laws = |wanted| breaks().filter(|breaks| *breaks == wanted).count() as u64;
+        Sum {
+            counts,
+            passed: passed as u64 + of(Kind::Passed),
+            laws: breaks().next().map(|_| (laws(false), laws(true))),
         }
-        sum
     }
 
     pub(super) fn total(&self) -> u64 {
-        self.counts.iter().sum()
+        self.counts.iter().map(|(_, count)| count).sum()
     }
 
     pub(super) fn has(&self, kind: Kind) -> bool {
-        self.counts.iter().zip(KINDS).any(|(count, row)| *count > 0 && row.kind == kind)
+        self.counts.iter().any(|(row, count)| *count > 0 && row.kind == kind)
     }
 
     /// Returns why the answer is no, if it is, and what can be done about it: `command` writes golden
@@ -177,9 +174,8 @@ impl Sum {
     }
 
     pub(super) fn json(&self, why: Option<&str>) -> String {
-        let counts = self.counts.iter().zip(KINDS);
-        let counts: String =
-            counts.map(|(count, kind)| format!(",\"{}\":{count}", kind.name)).collect();
+        let counts = self.counts.iter().map(|(row, count)| format!(",\"{}\":{count}", row.name));
+        let counts: String = counts.collect();
         let laws = self.laws.map_or(String::new(), |(kept, broken)| {
             format!(",\"keep_laws\":{kept},\"break_laws\":{broken}")
         });
@@ -194,7 +190,7 @@ impl fmt::Display for Sum {
         let (kept, broken) = self.laws.unwrap_or_default();
         let laws =
             [(kept, ("keeps the laws", "keep the laws")), (broken, ("breaks a law", "break laws"))];
-        let counts = self.counts.iter().zip(KINDS).map(|(count, row)| (*count, row.words));
+        let counts = self.counts.iter().map(|(row, count)| (*count, row.words));
         let counts = counts.chain(laws).filter(|(count, _)| *count > 0);
         let parts = counts.map(|(count, (one, several))| {
             format!("{} {}", grouped(count), if count == 1 { one } else { several })

@@ -1,15 +1,13 @@
 //! How captures are read and compared: what folders, golden files and the command line say, each
 //! adding to the one before it.
 
-use std::env;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use clap::parser::ValueSource;
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use glob::Pattern;
 use serde::Deserialize;
 use toml::Spanned;
@@ -28,7 +26,7 @@ const ONLY: &str = "--only=";
 const FILES: &[&str] = &["--tools=", "--dialect=", "--format="];
 
 /// How a capture is read and compared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Settings {
     /// Options that `parse` has, as `--NAME=VALUE`.
     pub(super) args: Vec<String>,
@@ -39,8 +37,7 @@ pub(super) struct Settings {
 impl Settings {
     /// Returns what the command line says.
     pub(super) fn given(check: &Check) -> Self {
-        let args = reading(env::args_os());
-        Settings { args, only: check.only.clone(), ignore: check.ignore.clone() }
+        Settings { args: check.given.0.clone(), only: check.only.clone(), ignore: check.ignore.clone() }
     }
 
     /// Returns what a golden file says.
@@ -155,32 +152,6 @@ fn parsed(args: &[String]) -> Result<Check, String> {
     }
 }
 
-/// Returns the options of a command line that `parse` has as well, as `--NAME=VALUE`.
-fn reading(args: impl IntoIterator<Item = std::ffi::OsString>) -> Vec<String> {
-    let mut found = Vec::new();
-    let matches = Cli::command().try_get_matches_from(args);
-    let Some((_, matches)) = matches.as_ref().ok().and_then(|matches| matches.subcommand()) else {
-        return found;
-    };
-    let command = Cli::declared();
-    let parse = command.find_subcommand("parse");
-    for option in parse.into_iter().flat_map(clap::Command::get_arguments) {
-        let (Some(name), id) = (option.get_long(), option.get_id().as_str()) else { continue };
-        let is_there = matches!(matches.try_contains_id(id), Ok(true));
-        if !is_there || matches.value_source(id) != Some(ValueSource::CommandLine) {
-            continue;
-        }
-        let values = matches.get_raw(id).into_iter().flatten();
-        match option.get_action().takes_values() {
-            true => {
-                found.extend(values.map(|value| format!("--{name}={}", value.to_string_lossy())))
-            }
-            false => found.push(format!("--{name}")),
-        }
-    }
-    found
-}
-
 /// What `.toolstream.toml` holds.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -243,8 +214,7 @@ impl Folder {
             }
             let check = parsed(std::slice::from_ref(&option))?;
             check.reading.config().map_err(|error| format!("{error:#}"))?;
-            let known = reading(["toolstream", "check", &option].map(Into::into));
-            (!known.is_empty())
+            (!check.given.0.is_empty())
                 .then_some(option)
                 .ok_or_else(|| "write an option of `parse`, as --NAME=VALUE".into())
         })?;
@@ -295,10 +265,13 @@ mod tests {
 
     #[test]
     fn options_that_say_how_to_read_are_kept() {
-        let line = "toolstream check --update -f text -d hermes --strict --only text -j2 a";
-        let args = reading(line.split(' ').map(Into::into));
+        let given = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            parsed(&words).unwrap().given.0
+        };
+        let args = given("--update -f text -d hermes --strict --only text -j2 a");
         assert_eq!(args, ["--format=text", "--dialect=hermes", "--strict"]);
-        assert!(reading(["toolstream", "check", "a"].map(Into::into)).is_empty());
+        assert!(given("a").is_empty());
     }
 
     #[test]
