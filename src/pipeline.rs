@@ -18,7 +18,7 @@ use crate::format::support::emit::{EventOut, Halves};
 use crate::format::support::error;
 use crate::format::support::misnamed::Misnamed;
 use crate::frame;
-use crate::frame::{FRAMINGS, Fault, FaultKind, FrameResult, Framing};
+use crate::frame::{FRAMINGS, Fault, FaultKind, Framed, Framing};
 use crate::repeat::Repeats;
 use crate::sink::{Latch, Sink, error_code};
 use crate::tools::Tools;
@@ -306,18 +306,18 @@ impl Layers {
     /// Takes a frame through all layers.
     fn frame(
         &mut self,
-        frame: FrameResult<'_>,
+        framed: Framed<'_>,
         turns: Option<&Turns>,
         sink: &mut dyn Sink,
     ) -> io::Result<()> {
-        let frame = match frame {
-            Ok(frame) => frame,
-            Err(fault) if fault.kind == FaultKind::Comment => {
+        let frame = match framed {
+            Framed::Frame(frame) => frame,
+            Framed::Comment => {
                 self.flush(sink)?;
                 return sink.feed(&Kind::Record.into());
             }
-            Err(fault) if fault.kind == FaultKind::Next => return self.next(fault.offset, sink),
-            Err(fault) => return self.fault(&fault, sink),
+            Framed::Next(offset) => return self.next(offset, sink),
+            Framed::Fault(fault) => return self.fault(&fault, sink),
         };
         if self.repeats.take_frame(&frame) {
             return Ok(());

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::cli::Frames;
 use crate::detect::AutoFramer;
 use crate::event::Code;
-use crate::frame::{FaultKind, FrameConfig, FrameResult};
+use crate::frame::{FaultKind, FrameConfig, Framed};
 use crate::io::{Output, Task, die, pump, report_error, report_on};
 use crate::sink;
 use crate::sink::{Label, error_code};
@@ -71,17 +71,15 @@ struct Reporter<'a> {
 }
 
 impl Reporter<'_> {
-    fn feed(&mut self, frame: &FrameResult<'_>) -> io::Result<()> {
-        if let Err(fault) = frame
-            && fault.kind != FaultKind::Next
-        {
+    fn feed(&mut self, framed: &Framed<'_>) -> io::Result<()> {
+        if let Framed::Fault(fault) = framed {
             self.is_stopped |= matches!(fault.kind, FaultKind::Limit | FaultKind::Unrecognised);
             report_on(self.stderr, self.name, &fault.message, Some(fault.offset));
             if let Some(code) = error_code(fault.kind) {
                 self.status.note_error(code);
             }
         }
-        self.sink.feed(frame)
+        self.sink.feed(framed)
     }
 
     /// Emits an error that no framer reports.
@@ -96,7 +94,7 @@ impl Task for Printer<'_> {
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Printer { framer, reporter, offset } = self;
         *offset += bytes.len() as u64;
-        framer.feed(bytes, &mut |frame: FrameResult<'_>| reporter.feed(&frame))
+        framer.feed(bytes, &mut |framed| reporter.feed(&framed))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -105,7 +103,7 @@ impl Task for Printer<'_> {
 
     fn finish(&mut self) -> io::Result<()> {
         let Printer { framer, reporter, offset } = self;
-        framer.finish(&mut |frame: FrameResult<'_>| reporter.feed(&frame))?;
+        framer.finish(&mut |framed| reporter.feed(&framed))?;
         if *offset == 0 { reporter.error(Code::Truncated, "the input is empty", 0) } else { Ok(()) }
     }
 

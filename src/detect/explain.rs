@@ -5,7 +5,7 @@ use crate::detect::decoder::{MOST_UNKNOWN, is_nothing};
 use crate::detect::record::{candidates, see_record};
 use crate::format;
 use crate::format::format::{Format, Record};
-use crate::frame::{Fault, FaultKind, Frame, FrameConfig};
+use crate::frame::{Fault, FaultKind, Frame, FrameConfig, Framed};
 use crate::json;
 
 /// The framing and the format of an input.
@@ -42,10 +42,11 @@ pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: boo
         Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
     let mut search = Search { own, verdict, row: None, unknown: 0, is_over: false };
     let mut framer = AutoFramer::new(None, FrameConfig::default());
-    let mut see = |frame: Result<Frame<'_>, Fault<'_>>| {
-        match frame {
-            Ok(frame) => search.see(&frame),
-            Err(fault) => search.see_fault(fault),
+    let mut see = |framed: Framed<'_>| {
+        match framed {
+            Framed::Frame(frame) => search.see(&frame),
+            Framed::Fault(fault) => search.see_fault(fault),
+            Framed::Comment | Framed::Next(_) => {}
         }
         Ok(())
     };
@@ -79,7 +80,7 @@ struct Search {
 impl Search {
     /// Notes why no frame was read so far.
     fn see_fault(&mut self, fault: Fault<'_>) {
-        if !self.is_over && !self.verdict.is_final() && fault.kind != FaultKind::Next {
+        if !self.is_over && !self.verdict.is_final() {
             self.verdict.evidence.push(fault.message);
         }
         self.is_over |= matches!(fault.kind, FaultKind::Unrecognised | FaultKind::Limit);

@@ -11,8 +11,8 @@ use crate::detect::{WINDOW, reject};
 use crate::event::WarningCode;
 use crate::frame::http::{Begin, Flaw, Piece, Places, Responses};
 use crate::frame::{
-    Content, Envelope, FRAMINGS, Fault, FaultKind, FrameConfig, FrameOut, Framer, Framing, Sniff,
-    is_begun_mark, skip_blank,
+    Content, Envelope, FRAMINGS, Fault, FaultKind, FrameConfig, FrameOut, Framed, Framer, Framing,
+    Sniff, is_begun_mark, skip_blank,
 };
 
 /// A framer of any framing.
@@ -121,7 +121,7 @@ impl AutoFramer {
             return Ok(());
         }
         let message = format!("HTTP status {status}");
-        out(Err(Fault { kind: FaultKind::Status(status), message, offset, raw: &[] }))
+        out(Framed::Fault(Fault { kind: FaultKind::Status(status), message, offset, raw: &[] }))
     }
 
     /// Says that what is at this offset is no part of the input before it, if so.
@@ -129,8 +129,7 @@ impl AutoFramer {
         if !std::mem::take(&mut self.is_next) {
             return Ok(());
         }
-        let message = "another HTTP response follows".into();
-        out(Err(Fault { kind: FaultKind::Next, message, offset, raw: &[] }))
+        out(Framed::Next(offset))
     }
 
     /// Ends a body. What lacks its end because the body does needs no other reason. A note is of the
@@ -138,7 +137,7 @@ impl AutoFramer {
     fn end(&mut self, flaw: Option<&Flaw>, out: &mut FrameOut<'_>) -> io::Result<()> {
         let flaw = match flaw {
             Some(note) if matches!(note.kind, FaultKind::Note(_)) => {
-                out(Err(note.fault()))?;
+                out(Framed::Fault(note.fault()))?;
                 None
             }
             flaw => flaw,
@@ -150,10 +149,9 @@ impl AutoFramer {
             let body = self.decided();
             self.feed_body(&body, out)?;
             if let State::Chosen(framer) = &mut self.state {
-                framer.finish(&mut |frame| {
-                    let kind = frame.as_ref().err().map(|fault| fault.kind);
-                    is_cut |= kind == Some(FaultKind::Truncated);
-                    self.places.pass(frame, out)
+                framer.finish(&mut |framed| {
+                    is_cut |= matches!(&framed, Framed::Fault(fault) if fault.kind == FaultKind::Truncated);
+                    self.places.pass(framed, out)
                 })?;
             }
         }
@@ -161,7 +159,9 @@ impl AutoFramer {
         self.state = State::Body;
         self.is_next = true;
         match flaw {
-            Some(flaw) if !(is_cut && flaw.kind == FaultKind::Truncated) => out(Err(flaw.fault())),
+            Some(flaw) if !(is_cut && flaw.kind == FaultKind::Truncated) => {
+                out(Framed::Fault(flaw.fault()))
+            }
             _ => Ok(()),
         }
     }
@@ -172,7 +172,7 @@ impl AutoFramer {
         let Rejected { kind, message } = rejected;
         let is_error = matches!(kind, FaultKind::Gateway | FaultKind::Tool);
         let raw = if is_error { self.head.trim_ascii() } else { &[] };
-        out(Err(Fault { kind, message, offset, raw }))
+        out(Framed::Fault(Fault { kind, message, offset, raw }))
     }
 
     /// Takes bytes of the input, and returns those of the stream in it: none while its first lines may
@@ -192,7 +192,7 @@ impl AutoFramer {
         let Some(Skipped { bytes, message, offset }) = skipped else { return Ok(()) };
         self.responses.skip(bytes);
         let kind = FaultKind::Note(WarningCode::LeadingText);
-        out(Err(Fault { kind, message, offset, raw: &[] }))
+        out(Framed::Fault(Fault { kind, message, offset, raw: &[] }))
     }
 
     /// Takes bytes of the input, and returns those of the body that can be framed: none until its
@@ -229,7 +229,7 @@ impl AutoFramer {
                 if !matches!(fault.kind, FaultKind::Note(_)) {
                     self.next(fault.offset, out)?;
                 }
-                out(Err(fault))?;
+                out(Framed::Fault(fault))?;
             }
             Piece::None => {}
         }
@@ -347,8 +347,10 @@ pub(crate) fn offsets(
     input: &[u8],
 ) -> Vec<usize> {
     let mut offsets = Vec::new();
-    let mut see = |frame: crate::frame::FrameResult<'_>| {
-        offsets.extend(frame.ok().and_then(|frame| usize::try_from(frame.offset).ok()));
+    let mut see = |framed: Framed<'_>| {
+        if let Framed::Frame(frame) = framed {
+            offsets.extend(usize::try_from(frame.offset));
+        }
         Ok(())
     };
     let mut framer = AutoFramer::new(framing, config);

@@ -10,7 +10,7 @@ use crate::detect::record::{candidates, see_record};
 use crate::event::mask;
 use crate::format::table::FORMATS;
 use crate::frame::http::begins_head;
-use crate::frame::{Content, FRAMINGS, FrameConfig, Framing, Leading, Sniff, leading};
+use crate::frame::{Content, FRAMINGS, FrameConfig, Framed, Framing, Leading, Sniff, leading};
 use crate::json;
 
 /// The most times that a byte of a head is read.
@@ -138,8 +138,8 @@ pub(super) fn holds_known(framing: &Framing, stream: &[u8], most: usize) -> Opti
     let (mut is_known, mut count) = (false, 0);
     let mut framer = (framing.framer)(FrameConfig::default());
     // The closure never fails, and a framer only fails if it does.
-    let _ = framer.feed(stream, &mut |frame| {
-        if let Ok(frame) = frame
+    let _ = framer.feed(stream, &mut |framed| {
+        if let Framed::Frame(frame) = framed
             && count < most
         {
             count += 1;

@@ -11,7 +11,7 @@ use std::io;
 
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
+    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing, Holds, Sniff,
 };
 use crate::frame::header;
 use crate::frame::header::{Defect, Header};
@@ -192,7 +192,7 @@ impl EventStream {
                     ..Frame::new(&FRAMING, data, self.offset)
                 };
                 self.offset += bytes.len() as u64;
-                out(Ok(frame))
+                out(Framed::Frame(frame))
             }
             Err(fault) => self.fail(fault, out),
         }
@@ -201,7 +201,7 @@ impl EventStream {
     fn fail(&mut self, fault: Fault<'_>, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.is_broken = true;
         self.held = Vec::new();
-        out(Err(fault))
+        out(Framed::Fault(fault))
     }
 }
 
@@ -253,7 +253,7 @@ impl Framer for EventStream {
         let offset = self.offset;
         if self.is_broken {
             let message = format!("{} bytes, from the damage on, were not read", self.fed - offset);
-            return out(Err(Fault {
+            return out(Framed::Fault(Fault {
                 kind: FaultKind::Note(WarningCode::Unread),
                 message,
                 offset,
@@ -269,14 +269,13 @@ impl Framer for EventStream {
         let message = format!(
             "the input ended inside {part}a message: {missing} of {wanted} bytes are missing"
         );
-        out(Err(Fault { kind: FaultKind::Truncated, message, offset, raw: &[] }))
+        out(Framed::Fault(Fault { kind: FaultKind::Truncated, message, offset, raw: &[] }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::FrameResult;
     use crate::frame::framer::tests::check;
 
     /// A message with right checksums, whatever its lengths.
@@ -301,10 +300,10 @@ mod tests {
         for size in [1, 2, 5, 12, 13, input.len()] {
             let mut framer = (FRAMING.framer)(config);
             let mut seen = Vec::new();
-            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-                seen.extend(
-                    frame.err().map(|fault| format!("{:?}: {}", fault.kind, fault.message)),
-                );
+            let mut out = |framed: Framed<'_>| {
+                if let Framed::Fault(fault) = framed {
+                    seen.push(format!("{:?}: {}", fault.kind, fault.message));
+                }
                 Ok(())
             };
             input.chunks(size.max(1)).for_each(|piece| framer.feed(piece, &mut out).unwrap());
@@ -327,10 +326,11 @@ mod tests {
             bad[bit / 8] ^= 1 << (bit % 8);
             let mut framer = (FRAMING.framer)(FrameConfig::default());
             let (mut frames, mut broken) = (0, 0);
-            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-                match frame {
-                    Ok(_) => frames += 1,
-                    Err(fault) => broken += usize::from(fault.kind == FaultKind::Broken),
+            let mut out = |framed: Framed<'_>| {
+                match framed {
+                    Framed::Frame(_) => frames += 1,
+                    Framed::Fault(fault) => broken += usize::from(fault.kind == FaultKind::Broken),
+                    other => panic!("{other:?}"),
                 }
                 Ok(())
             };
@@ -346,16 +346,14 @@ mod tests {
         let mut bad = sealed(u32::MAX, 0, b"");
         bad[8] ^= 1;
         let mut framer = EventStream::default();
-        framer.feed(&bad[..PRELUDE], &mut |_: FrameResult<'_>| Ok(())).unwrap();
+        framer.feed(&bad[..PRELUDE], &mut |_: Framed<'_>| Ok(())).unwrap();
         assert!(framer.is_broken && framer.held.capacity() == 0);
         let mut framer = EventStream {
             config: FrameConfig { max_event: 0, ..FrameConfig::default() },
             ..framer
         };
         framer.is_broken = false;
-        framer
-            .feed(&sealed(u32::MAX, 0, b"")[..PRELUDE], &mut |_: FrameResult<'_>| Ok(()))
-            .unwrap();
+        framer.feed(&sealed(u32::MAX, 0, b"")[..PRELUDE], &mut |_: Framed<'_>| Ok(())).unwrap();
         assert!(!framer.is_broken && framer.held.capacity() < 64, "{framer:?}");
     }
 

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::frame::event_stream;
 use crate::frame::framer::{
-    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
+    Content, Fault, FaultKind, FrameConfig, FrameOut, Framed, Framer, Framing, Holds, Sniff,
 };
 
 pub(super) static FRAMING: Framing = Framing {
@@ -99,21 +99,17 @@ impl Coded {
         let Some(offset) = broken.map(|offset| self.fed.min(offset)) else { return Ok(()) };
         self.is_broken = true;
         let message = "the base64 of an event stream has other letters in it".into();
-        out(Err(Fault { kind: FaultKind::Broken, message, offset, raw: &[] }))
+        out(Framed::Fault(Fault { kind: FaultKind::Broken, message, offset, raw: &[] }))
     }
 }
 
-/// Passes frames and faults on with their place in the letters, as far as no line ends stand before,
+/// Passes what a framer finds on with its place in the letters, as far as no line ends stand before,
 /// of which `most` have come.
 fn placed<'o>(
     most: u64,
     out: &'o mut FrameOut<'_>,
-) -> impl FnMut(Result<Frame<'_>, Fault<'_>>) -> io::Result<()> + 'o {
-    let place = move |offset: u64| most.min(offset / 3 * 4 + offset % 3);
-    move |frame| match frame {
-        Ok(frame) => out(Ok(Frame { offset: place(frame.offset), ..frame })),
-        Err(fault) => out(Err(Fault { offset: place(fault.offset), ..fault })),
-    }
+) -> impl FnMut(Framed<'_>) -> io::Result<()> + 'o {
+    move |framed| out(framed.at(|offset| most.min(offset / 3 * 4 + offset % 3)))
 }
 
 impl Framer for Coded {

@@ -118,17 +118,35 @@ pub enum FaultKind {
     Gateway,
     /// The input is what a program printed that could not fetch an answer.
     Tool,
-    /// A comment between frames, which keeps a connection alive: nothing is wrong.
-    Comment,
-    /// What follows an HTTP response is an input of its own: nothing is wrong.
-    Next,
 }
 
-/// A frame, or a fault.
-pub type FrameResult<'a> = Result<Frame<'a>, Fault<'a>>;
+/// What a framer emits.
+#[derive(Clone, Debug)]
+pub enum Framed<'a> {
+    /// A record of the stream.
+    Frame(Frame<'a>),
+    /// A comment between frames, which keeps a connection alive.
+    Comment,
+    /// Another response of HTTP begins at this offset: what follows is an input of its own.
+    Next(u64),
+    /// Bytes that are no frame, or a repair.
+    Fault(Fault<'a>),
+}
+
+impl Framed<'_> {
+    /// Returns this with the offset that `place` gives for its own.
+    pub(super) fn at(self, place: impl FnOnce(u64) -> u64) -> Self {
+        match self {
+            Framed::Frame(frame) => Framed::Frame(Frame { offset: place(frame.offset), ..frame }),
+            Framed::Comment => Framed::Comment,
+            Framed::Next(offset) => Framed::Next(place(offset)),
+            Framed::Fault(fault) => Framed::Fault(Fault { offset: place(fault.offset), ..fault }),
+        }
+    }
+}
 
 /// Takes what a framer emits. Fails only if writing does.
-pub type FrameOut<'o> = dyn FnMut(FrameResult<'_>) -> io::Result<()> + 'o;
+pub type FrameOut<'o> = dyn FnMut(Framed<'_>) -> io::Result<()> + 'o;
 
 /// Turns bytes into frames.
 pub trait Framer: Send {
@@ -175,7 +193,7 @@ pub struct FrameConfig {
     pub strict: bool,
     /// The largest frame, in bytes; 0 is no limit.
     pub max_event: usize,
-    /// Also emit [`FaultKind::Comment`].
+    /// Also emit [`Framed::Comment`].
     pub comments: bool,
 }
 
@@ -318,13 +336,14 @@ pub(crate) mod tests {
         for size in (1..=4).chain([input.len().max(1)]) {
             let mut framer = (framing.framer)(FrameConfig { strict, ..FrameConfig::default() });
             let mut got = Vec::new();
-            let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-                got.push(match frame {
-                    Ok(f) => format!("{}|{}", f.event_type, f.text()),
-                    Err(Fault { kind: FaultKind::Note(_), offset, .. }) => {
+            let mut out = |framed: Framed<'_>| {
+                got.push(match framed {
+                    Framed::Frame(f) => format!("{}|{}", f.event_type, f.text()),
+                    Framed::Fault(Fault { kind: FaultKind::Note(_), offset, .. }) => {
                         format!("!Note {offset}")
                     }
-                    Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                    Framed::Fault(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                    Framed::Comment | Framed::Next(_) => return Ok(()),
                 });
                 Ok(())
             };

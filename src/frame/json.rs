@@ -6,7 +6,7 @@ use std::io;
 
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds, Sniff,
+    Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing, Holds, Sniff,
     skip_blank,
 };
 use crate::json::{Scanner, Status};
@@ -179,18 +179,18 @@ impl Values {
     }
 
     fn frame(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
-        out(Ok(Frame::new(self.framing, data, self.begun)))
+        out(Framed::Frame(Frame::new(self.framing, data, self.begun)))
     }
 
     fn fault(&self, kind: FaultKind, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let raw = &self.held;
-        out(Err(Fault { kind, message: message.into(), offset: self.begun, raw }))
+        out(Framed::Fault(Fault { kind, message: message.into(), offset: self.begun, raw }))
     }
 
     fn note_comma(&self, offset: u64, out: &mut FrameOut<'_>) -> io::Result<()> {
         let message = "the elements of the array are not separated by one comma each".into();
         let kind = FaultKind::Note(WarningCode::ArrayComma);
-        out(Err(Fault { kind, message, offset, raw: &[] }))
+        out(Framed::Fault(Fault { kind, message, offset, raw: &[] }))
     }
 
     /// Takes the bytes that belong to the value, and emits it if it is whole.
@@ -257,7 +257,7 @@ impl Framer for Values {
         if self.is_over() {
             self.state = State::Stopped;
             self.held = Vec::new();
-            out(Err(self.config.limit_fault(self.begun)))?;
+            out(Framed::Fault(self.config.limit_fault(self.begun)))?;
         }
         Ok(bytes.get(taken..).unwrap_or_default())
     }

@@ -12,8 +12,8 @@ use memchr::memchr;
 
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    Content, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framer, Framing, Holds,
-    Sniff, skip_blank, without_mark,
+    Content, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing,
+    Holds, Sniff, skip_blank, without_mark,
 };
 use crate::frame::leading::is_between_bytes;
 use crate::json::{Scanner, Status};
@@ -170,9 +170,9 @@ impl Lines {
         match (self.split)(bytes) {
             _ if bytes.is_empty() => Ok(()),
             Some((event_type, data)) => {
-                out(Ok(Frame { event_type, ..Frame::new(self.framing, data, offset) }))
+                out(Framed::Frame(Frame { event_type, ..Frame::new(self.framing, data, offset) }))
             }
-            None => out(Err(Fault {
+            None => out(Framed::Fault(Fault {
                 kind: FaultKind::Note(WarningCode::NotJson),
                 message: "a line that isn't JSON was passed over".into(),
                 offset,
@@ -196,7 +196,7 @@ impl Framer for Lines {
         let record = if is_whole { line } else { &self.held };
         if self.config.is_over(record.strip_suffix(b"\n").unwrap_or(record).len()) {
             self.stopped = true;
-            out(Err(self.config.limit_fault(self.offset)))?;
+            out(Framed::Fault(self.config.limit_fault(self.offset)))?;
             return Ok(&[]);
         }
         match end {
@@ -235,7 +235,7 @@ impl Framer for Lines {
             return self.emit(&held, out);
         }
         let inside = if self.value == 0 { "a line" } else { "a JSON value" };
-        out(Err(Fault {
+        out(Framed::Fault(Fault {
             kind: FaultKind::Truncated,
             message: format!("the input ended inside {inside}"),
             offset: self.offset,

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::event::WarningCode;
 use crate::frame::framer::{
     BYTE_ORDER_MARK, Content, DONE, Envelope, FIELDS, Fault, FaultKind, Frame, FrameConfig,
-    FrameOut, Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
+    FrameOut, Framed, Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
 };
 use crate::frame::leading::is_between_bytes;
 use crate::json::{Scanner, Status};
@@ -317,7 +317,7 @@ impl Sse {
     fn note(&self, code: WarningCode, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
         let offset = self.offset;
         let kind = FaultKind::Note(code);
-        out(Err(Fault { kind, message: message.into(), offset, raw: &[] }))
+        out(Framed::Fault(Fault { kind, message: message.into(), offset, raw: &[] }))
     }
 
     /// Returns the event with this data.
@@ -332,10 +332,9 @@ impl Sse {
         let offset = begun.unwrap_or(self.offset);
         if pending.is_some() || !self.data.is_empty() {
             let data = pending.unwrap_or(self.data.strip_suffix(b"\n").unwrap_or(&self.data));
-            out(Ok(self.frame(data, offset)))?;
+            out(Framed::Frame(self.frame(data, offset)))?;
         } else if begun.is_some() && self.config.comments {
-            let (kind, message) = (FaultKind::Comment, String::new());
-            out(Err(Fault { kind, message, offset, raw: &[] }))?;
+            out(Framed::Comment)?;
         }
         self.data.clear();
         self.is_bare = false;
@@ -348,7 +347,7 @@ impl Sse {
     /// Stops: a line, or an event's data, is over the limit.
     fn stop(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         self.stopped = true;
-        out(Err(self.config.limit_fault(self.begun.unwrap_or(self.offset))))
+        out(Framed::Fault(self.config.limit_fault(self.begun.unwrap_or(self.offset))))
     }
 
     /// Interprets the line that came in several reads.
@@ -470,10 +469,10 @@ impl Framer for Sse {
         let whole = if self.config.strict || data.is_empty() { 0 } else { records_length(raw) };
         let (records, raw) = raw.split_at_checked(whole).unwrap_or_default();
         if !records.is_empty() {
-            out(Ok(self.frame(records, offset)))?;
+            out(Framed::Frame(self.frame(records, offset)))?;
         }
         let message = "the input ended inside an event".into();
-        out(Err(Fault { kind: FaultKind::Truncated, message, offset, raw }))
+        out(Framed::Fault(Fault { kind: FaultKind::Truncated, message, offset, raw }))
     }
 }
 
@@ -547,7 +546,6 @@ impl Last {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::framer::FrameResult;
 
     #[track_caller]
     fn check(input: &str, expected: &[&str]) {
@@ -589,10 +587,11 @@ mod tests {
         for (max_event, expected) in [(17, "|abcdefgh\nijklmnop"), (16, "!Limit 0")] {
             let mut framer = (FRAMING.framer)(FrameConfig { max_event, ..FrameConfig::default() });
             let mut got = String::new();
-            let mut out = |frame: FrameResult<'_>| {
-                got = match frame {
-                    Ok(frame) => format!("|{}", frame.text()),
-                    Err(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+            let mut out = |framed: Framed<'_>| {
+                got = match framed {
+                    Framed::Frame(frame) => format!("|{}", frame.text()),
+                    Framed::Fault(fault) => format!("!{:?} {}", fault.kind, fault.offset),
+                    other => panic!("{other:?}"),
                 };
                 Ok(())
             };

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::frame::framer::{Content, Frame, FrameOut, Framer, Framing, Holds, Sniff};
+use crate::frame::framer::{Content, Frame, FrameOut, Framed, Framer, Framing, Holds, Sniff};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "text",
@@ -25,7 +25,7 @@ impl Framer for Raw {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let offset = self.offset;
         self.offset += bytes.len() as u64;
-        out(Ok(Frame::new(&FRAMING, bytes, offset)))?;
+        out(Framed::Frame(Frame::new(&FRAMING, bytes, offset)))?;
         Ok(&[])
     }
 
@@ -37,14 +37,15 @@ impl Framer for Raw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::framer::{FrameConfig, FrameResult};
+    use crate::frame::framer::FrameConfig;
 
     #[test]
     fn every_read_is_a_frame_with_its_place() {
         let mut framer = (FRAMING.framer)(FrameConfig::default());
         let mut frames = Vec::new();
-        let mut out = |frame: FrameResult<'_>| {
-            frames.extend(frame.map(|frame| (frame.offset, frame.data.to_vec())));
+        let mut out = |framed: Framed<'_>| {
+            let Framed::Frame(frame) = framed else { panic!("{framed:?}") };
+            frames.push((frame.offset, frame.data.to_vec()));
             Ok(())
         };
         for read in ["ab", "c", "de"] {

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::Code;
-use crate::frame::{Content, FaultKind, Frame, FrameResult, Header, HeaderValue};
+use crate::frame::{Content, FaultKind, Frame, Framed, Header, HeaderValue};
 use crate::json;
 use crate::json::Line;
 use crate::sink::Label;
@@ -25,10 +25,11 @@ impl<W: Write> Frames<W> {
     }
 
     /// Takes what a framer gives out. Fails only if writing does.
-    pub fn feed(&mut self, frame: &FrameResult<'_>) -> io::Result<()> {
-        match frame {
-            Ok(frame) => self.frame(frame),
-            Err(fault) => match error_code(fault.kind) {
+    pub fn feed(&mut self, framed: &Framed<'_>) -> io::Result<()> {
+        match framed {
+            Framed::Frame(frame) => self.frame(frame),
+            Framed::Comment | Framed::Next(_) => Ok(()),
+            Framed::Fault(fault) => match error_code(fault.kind) {
                 Some(code) => self.error(code, &fault.message, fault.offset),
                 None => Ok(()),
             },
@@ -110,7 +111,7 @@ fn hyphenated(uuid: &[u8; 16]) -> String {
 /// Returns the error that a fault is, if it is one.
 pub(crate) fn error_code(kind: FaultKind) -> Option<Code> {
     match kind {
-        FaultKind::Note(_) | FaultKind::Comment | FaultKind::Next => None,
+        FaultKind::Note(_) => None,
         FaultKind::Malformed | FaultKind::Broken => Some(Code::Malformed),
         FaultKind::Truncated | FaultKind::Unclosed => Some(Code::Truncated),
         FaultKind::Limit => Some(Code::Limit),

@@ -12,7 +12,7 @@ use crate::event::{
     ToolResult, Usage, Warning, WarningCode,
 };
 use crate::frame;
-use crate::frame::{Fault, FaultKind, Frame, FrameResult, Header, HeaderValue};
+use crate::frame::{Fault, FaultKind, Frame, Framed, Header, HeaderValue};
 use fits::misfit;
 
 const START: Start<'_> = Start::new("anthropic", "sse");
@@ -69,9 +69,9 @@ fn check_summary(max_memory: usize, kinds: &[Kind<'_>], expected: &[&str]) {
 }
 
 #[track_caller]
-fn check_frame(frame: FrameResult<'_>, expected: &str) {
+fn check_frame(framed: &Framed<'_>, expected: &str) {
     let mut out = Vec::new();
-    Frames::new(&mut out, label(None)).feed(&frame).unwrap();
+    Frames::new(&mut out, label(None)).feed(framed).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
 
@@ -372,9 +372,9 @@ fn frames() {
         id: "7",
         ..Frame::new(frame::find("sse").unwrap(), b"a\xE2\x82", 3)
     };
-    check_frame(Ok(frame), "{\"data\":\"a\u{FFFD}\",\"id\":\"7\",\"offset\":3}\n");
+    check_frame(&Framed::Frame(frame), "{\"data\":\"a\u{FFFD}\",\"id\":\"7\",\"offset\":3}\n");
     check_frame(
-        Ok(Frame { event_type: "e", id: "", ..frame }),
+        &Framed::Frame(Frame { event_type: "e", id: "", ..frame }),
         "{\"event\":\"e\",\"data\":\"a\u{FFFD}\",\"offset\":3}\n",
     );
     let name = |name: &'static str| Cow::Borrowed(name);
@@ -386,7 +386,7 @@ fn frames() {
         Header { name: name("n"), value: HeaderValue::Number(-1) },
     ];
     check_frame(
-        Ok(Frame {
+        &Framed::Frame(Frame {
             framing: frame::find("eventstream").unwrap(),
             event_type: "e",
             id: "",
@@ -400,13 +400,19 @@ fn frames() {
         ),
     );
     check_frame(
-        Ok(Frame { framing: frame::find("eventstream").unwrap(), id: "", data: b"{}", ..frame }),
+        &Framed::Frame(Frame {
+            framing: frame::find("eventstream").unwrap(),
+            id: "",
+            data: b"{}",
+            ..frame
+        }),
         "{\"headers\":{},\"data\":\"{}\",\"offset\":3}\n",
     );
     let fault = Fault { kind: FaultKind::Limit, message: "m".into(), offset: 1, raw: &[] };
     check_frame(
-        Err(fault.clone()),
+        &Framed::Fault(fault.clone()),
         "{\"type\":\"error\",\"code\":\"limit\",\"message\":\"m\",\"offset\":1}\n",
     );
-    check_frame(Err(Fault { kind: FaultKind::Note(WarningCode::NotJson), ..fault }), "");
+    let note = Fault { kind: FaultKind::Note(WarningCode::NotJson), ..fault };
+    check_frame(&Framed::Fault(note), "");
 }

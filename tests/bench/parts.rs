@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use toolstream::dialect;
 use toolstream::format;
-use toolstream::frame::{Fault, Frame, FrameConfig};
+use toolstream::frame::{FrameConfig, Framed};
 use toolstream::internals::AutoFramer;
 use toolstream::sink::{Label, Ndjson};
 use toolstream::{Config, Pipeline};
@@ -53,8 +53,8 @@ fn speed(bytes: &[u8], part: impl Fn()) -> f64 {
 
 fn framing(bytes: &[u8]) {
     let mut framer = AutoFramer::new(None, FrameConfig::default());
-    let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-        let _ = black_box(frame);
+    let mut out = |framed: Framed<'_>| {
+        let _ = black_box(framed);
         Ok(())
     };
     bytes.chunks(READ).for_each(|read| framer.feed(read, &mut out).unwrap());

@@ -1,7 +1,7 @@
 //! Law 4, for the framings: every byte of every prefix is in a frame, in a
 //! fault, or belongs to the framing itself.
 
-use toolstream::frame::{Fault, FaultKind, Frame, FrameConfig, find};
+use toolstream::frame::{FaultKind, FrameConfig, Framed, find};
 
 use crate::case::Case;
 
@@ -20,10 +20,11 @@ struct Account {
 fn account(framing: &str, bytes: &[u8]) -> Account {
     let mut account = Account::default();
     let mut framer = (find(framing).unwrap().framer)(FrameConfig::default());
-    let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-        match frame {
-            Ok(frame) => account.pieces.push(frame.data.to_vec()),
-            Err(fault) => {
+    let mut out = |framed: Framed<'_>| {
+        match framed {
+            Framed::Frame(frame) => account.pieces.push(frame.data.to_vec()),
+            Framed::Comment | Framed::Next(_) => {}
+            Framed::Fault(fault) => {
                 account.is_cut |= matches!(fault.kind, FaultKind::Broken | FaultKind::Limit);
                 account.is_noted |= matches!(fault.kind, FaultKind::Note(_));
                 account.pieces.push(fault.raw.to_vec());

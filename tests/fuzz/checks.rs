@@ -16,7 +16,7 @@ use toolstream::event::{
 use toolstream::format;
 use toolstream::format::FORMATS;
 use toolstream::frame;
-use toolstream::frame::{Fault, Frame, FrameConfig};
+use toolstream::frame::{FrameConfig, Framed};
 use toolstream::internals::report_on;
 use toolstream::internals::{Assembler, exchanges};
 use toolstream::internals::{describe, explain};
@@ -97,17 +97,22 @@ fn frames(name: &str, config: FrameConfig, pieces: &[&[u8]]) -> String {
     let mut sink = Frames::new(&mut printed, Label::default());
     let (mut faults, mut last) = (String::new(), 0);
     let length: usize = pieces.iter().map(|piece| piece.len()).sum();
-    let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-        let offset = frame.as_ref().map_or_else(|fault| fault.offset, |frame| frame.offset);
+    let mut out = |framed: Framed<'_>| {
+        let offset = match &framed {
+            Framed::Frame(frame) => {
+                assert!(frame.offset >= last, "frames out of order");
+                last = frame.offset;
+                last
+            }
+            Framed::Comment => 0,
+            Framed::Next(offset) => *offset,
+            Framed::Fault(fault) => {
+                faults.push_str(&format!("{fault:?}\n"));
+                fault.offset
+            }
+        };
         assert!(offset <= length as u64, "an offset after the end");
-        if let Ok(frame) = &frame {
-            assert!(frame.offset >= last, "frames out of order");
-            last = frame.offset;
-        }
-        if let Err(fault) = &frame {
-            faults.push_str(&format!("{fault:?}\n"));
-        }
-        sink.feed(&frame)
+        sink.feed(&framed)
     };
     for piece in pieces {
         ok(framer.feed(piece, &mut out));

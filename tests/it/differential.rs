@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::value::RawValue;
 use sse_parse::SseParser;
-use toolstream::frame::{Fault, FaultKind, Frame, FrameConfig, HeaderValue, find};
+use toolstream::frame::{FaultKind, Frame, FrameConfig, Framed, HeaderValue, find};
 use toolstream::internals::{JsonStatus as Status, Scanner};
 
 use crate::case::Case;
@@ -23,11 +23,12 @@ fn ours(
 ) -> (Vec<String>, Vec<String>) {
     let (mut frames, mut faults) = (Vec::new(), Vec::new());
     let mut framer = (find(framing).unwrap().framer)(config);
-    let mut out = |frame: Result<Frame<'_>, Fault<'_>>| {
-        match frame {
-            Ok(frame) => frames.push(show(&frame)),
-            Err(fault) if matches!(fault.kind, FaultKind::Note(_)) => {}
-            Err(fault) => faults.push(fault.message),
+    let mut out = |framed: Framed<'_>| {
+        match framed {
+            Framed::Frame(frame) => frames.push(show(&frame)),
+            Framed::Comment | Framed::Next(_) => {}
+            Framed::Fault(fault) if matches!(fault.kind, FaultKind::Note(_)) => {}
+            Framed::Fault(fault) => faults.push(fault.message),
         }
         Ok(())
     };

@@ -37,7 +37,11 @@ pub(super) struct Settings {
 impl Settings {
     /// Returns what the command line says.
     pub(super) fn given(check: &Check) -> Self {
-        Settings { args: check.given.0.clone(), only: check.only.clone(), ignore: check.ignore.clone() }
+        Settings {
+            args: check.given.0.clone(),
+            only: check.only.clone(),
+            ignore: check.ignore.clone(),
+        }
     }
 
     /// Returns what a golden file says.

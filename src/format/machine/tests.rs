@@ -11,7 +11,7 @@ use crate::format::spec::{Block, Call, Done, Group};
 use crate::format::support::emit::Halves;
 use crate::format::table::FORMATS;
 use crate::frame;
-use crate::frame::{FRAMINGS, FrameConfig, FrameResult};
+use crate::frame::{FRAMINGS, FrameConfig, Framed};
 
 static ACME: Format = Format::of(&SPEC);
 
@@ -281,8 +281,8 @@ fn fixtures(format: &Format) -> Vec<Vec<Record>> {
 fn messages(bytes: &[u8]) -> Option<Vec<Record>> {
     let mut framer = (frame::find("eventstream")?.framer)(FrameConfig::default());
     let (mut records, mut fails) = (Vec::new(), false);
-    let mut take = |frame: FrameResult<'_>| {
-        let Ok(frame) = frame else { return Ok(()) };
+    let mut take = |framed: Framed<'_>| {
+        let Framed::Frame(frame) = framed else { return Ok(()) };
         fails |= frame.is_failure();
         records.push((frame.event_type.to_owned(), frame.text().into_owned()));
         Ok(())

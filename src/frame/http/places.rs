@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::frame::framer::{Fault, Frame, FrameOut, FrameResult};
+use crate::frame::framer::{FrameOut, Framed};
 
 /// The most places that are remembered. A frame that is cut into more chunks gets an offset that is
 /// too large, and at most that of its last chunks.
@@ -42,12 +42,9 @@ impl Places {
         input + body.saturating_sub(begin)
     }
 
-    /// Passes on a frame or a fault of the body, with its offset in the input.
-    pub(crate) fn pass(&self, frame: FrameResult<'_>, out: &mut FrameOut<'_>) -> io::Result<()> {
-        out(match frame {
-            Ok(frame) => Ok(Frame { offset: self.input(frame.offset), ..frame }),
-            Err(fault) => Err(Fault { offset: self.input(fault.offset), ..fault }),
-        })
+    /// Passes on what a framer finds in the body, with its offset in the input.
+    pub(crate) fn pass(&self, framed: Framed<'_>, out: &mut FrameOut<'_>) -> io::Result<()> {
+        out(framed.at(|offset| self.input(offset)))
     }
 }
 
