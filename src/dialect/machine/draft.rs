@@ -134,10 +134,6 @@ impl Machine {
         Ok(())
     }
 
-    fn is_in_call(&self) -> bool {
-        matches!(self.place, Place::Call(_))
-    }
-
     /// Takes what was kept up to `end` as a part of the thought, and goes back to that. Returns the
     /// rest.
     fn leave_draft(&mut self, end: usize, emit: &mut Emit<'_>) -> io::Result<String> {

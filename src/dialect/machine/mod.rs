@@ -8,6 +8,7 @@
 //! has looked, so no byte is looked at twice.
 
 mod calls;
+mod cursor;
 mod doubt;
 mod draft;
 mod find;
@@ -27,6 +28,7 @@ use std::io;
 use std::sync::{Arc, LazyLock};
 
 use crate::dialect::body::calls::{Calls, Emit, warn};
+use crate::dialect::machine::cursor::Cursor;
 use crate::dialect::machine::grammar::{GrammarId, Grammars, RegionForm};
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenRegion, OpenText, Part, Place, RulesKey};
@@ -65,6 +67,28 @@ pub(crate) struct Machine {
     /// True if a thought that does not close was cut. Engines that know their dialect, or that the
     /// prompt opened the thought, take it for whole.
     closes_thoughts: bool,
+}
+
+/// What is next in a text.
+enum Action<'t> {
+    /// The body of a call, which ends by itself.
+    Body,
+    /// What stands before a call's arguments.
+    Head,
+    /// The arguments of a call, whose head is over.
+    BeginArguments,
+    /// A character of content.
+    Pass(char),
+    /// A character after an object of a call that may have another.
+    PassBetween(char),
+    /// The first character of a call in code, where it is content.
+    PassCode(char),
+    /// Content up to the end.
+    Rest,
+    /// Content up to here, and then what may begin a marker, once there is more of it.
+    Hold,
+    /// Content up to here, and then what may be a marker or is one.
+    Leave(Found<'t>),
 }
 
 /// Every dialect that `auto` knows, parsed once, and the rules of its text.
@@ -225,91 +249,105 @@ impl Machine {
 
     /// Goes through text that begins with what was held back.
     fn run(&mut self, text: &str, ended: bool, emit: &mut Emit<'_>) -> io::Result<()> {
-        // Content that has not been emitted begins at `from`; markers are looked
-        // for from `at`; the context has seen what is before `seen`.
-        let (mut from, mut at, mut seen) = (0, 0, 0);
+        let mut cursor = Cursor::new(text);
         loop {
-            if self.is_in_body() {
-                at += self.feed_body(text.get(at..).unwrap_or_default(), emit)?;
-                (from, seen) = (at, at);
-                if at == text.len() && self.is_in_body() {
-                    return Ok(());
+            match self.step(&mut cursor, ended) {
+                Action::Body => {
+                    cursor.take(self.feed_body(cursor.rest(), emit)?);
+                    if cursor.is_over() && self.is_in_body() {
+                        return Ok(());
+                    }
                 }
-                continue;
-            }
-            if self.is_in_head() && self.search.is_idle() {
-                at += self.feed_head(text.get(at..).unwrap_or_default());
-                (from, seen) = (at, at);
-                if at == text.len() {
-                    return Ok(());
+                Action::Head => {
+                    cursor.take(self.feed_head(cursor.rest()));
+                    if cursor.is_over() {
+                        return Ok(());
+                    }
                 }
-                continue;
-            }
-            let rest = text.get(at..).unwrap_or_default();
-            if let Some(c) = rest.chars().next()
-                && self.search.is_idle()
-                && self.is_after_object()
-                && matches!(self.begin_here(rest.as_bytes(), false), Begun::None)
-            {
-                (at, seen) = (at + self.pass_after_object(c, emit)?, from);
-                continue;
-            }
-            let mut start = at;
-            match self.begin(text, ended, &mut start, &mut seen) {
-                Begun::None => break,
-                Begun::Later => return self.hold_from(start, text, from, emit),
-                Begun::Now => {}
-            }
-            let rest = text.get(start..).unwrap_or_default();
-            // Text that may still become a section's marker is read when the section is over.
-            let ended = ended && !matches!(self.place, Place::Section(_));
-            let found = self.search.advance(rest, ended, self.calls.tools.as_deref());
-            if matches!(found, Found::No) {
-                self.leave_start();
-                if self.is_in_head() {
-                    self.leave_head();
-                    continue;
+                Action::BeginArguments => self.leave_head(),
+                Action::Pass(c) => cursor.pass(c.len_utf8()),
+                Action::PassBetween(c) => cursor.pass_between(self.pass_after_object(c, emit)?),
+                Action::PassCode(c) => {
+                    if self.pass_code(cursor.content(), emit)? {
+                        cursor.emitted();
+                    }
+                    cursor.pass(c.len_utf8());
                 }
-                let first = rest.chars().next();
-                at = start + first.map_or(1, char::len_utf8);
-                if let Some(c) = first.filter(|_| self.is_after_object()) {
-                    (at, seen) = (start + self.pass_after_object(c, emit)?, from);
+                Action::Rest => break,
+                Action::Hold => {
+                    self.content(cursor.content(), emit)?;
+                    return self.hold(cursor.rest());
                 }
-                continue;
-            }
-            if matches!(found, Found::Cut) && !matches!(self.place, Place::Call(_)) {
-                break;
-            }
-            let before = text.get(from..start).unwrap_or_default();
-            if matches!(&found, Found::Marker(marker) | Found::Header(marker) if self.is_code(marker))
-            {
-                from = if self.pass_code(before, emit)? { start } else { from };
-                at = start + rest.chars().next().map_or(1, char::len_utf8);
-                continue;
-            }
-            self.content(before, emit)?;
-            self.leave_before(&found, emit)?;
-            (from, at) = (start, start);
-            match &found {
-                Found::Header(marker) if !matches!(self.place, Place::Call(_)) => {
-                    return self.cut_header(marker, rest, emit);
-                }
-                // The rest is a part of a closer, or may be the opener of another call.
-                Found::Header(_) | Found::Cut | Found::No => return self.hold(rest),
-                // The content led to another place, which has other markers.
-                _ if self.search.is_idle() => {}
-                Found::More => return self.hold(rest),
-                Found::Marker(marker) => {
-                    let end = start + marker.length;
-                    self.search.reset();
-                    self.leave_start();
-                    self.marker(marker, text.get(start..end).unwrap_or_default(), emit)?;
-                    (from, at, seen) = (end, end, end);
+                Action::Leave(found) => {
+                    self.content(cursor.content(), emit)?;
+                    cursor.emitted();
+                    self.leave_before(&found, emit)?;
+                    match &found {
+                        Found::Header(marker) if !self.is_in_call() => {
+                            return self.cut_header(marker, cursor.rest(), emit);
+                        }
+                        // The rest is a part of a closer, or may be the opener of another call.
+                        Found::Header(_) | Found::Cut | Found::No => {
+                            return self.hold(cursor.rest());
+                        }
+                        // The content led to another place, which has other markers.
+                        _ if self.search.is_idle() => {}
+                        Found::More => return self.hold(cursor.rest()),
+                        Found::Marker(marker) => {
+                            let text = cursor.head(marker.length);
+                            self.search.reset();
+                            self.leave_start();
+                            self.marker(marker, text, emit)?;
+                            cursor.take(marker.length);
+                        }
+                    }
                 }
             }
         }
-        self.follow(text, seen, text.len());
-        self.content(text.get(from..).unwrap_or_default(), emit)
+        self.follow(cursor.see_rest());
+        self.content(cursor.content(), emit)
+    }
+
+    /// Says what is next in the text, and moves to where that is.
+    fn step<'t>(&mut self, cursor: &mut Cursor<'t>, ended: bool) -> Action<'t> {
+        let idle = self.search.is_idle();
+        if self.is_in_body() {
+            return Action::Body;
+        }
+        if idle && self.is_in_head() {
+            return Action::Head;
+        }
+        if idle
+            && self.is_after_object()
+            && let Some(c) = cursor.rest().chars().next()
+            && matches!(self.begin_here(cursor.rest().as_bytes(), false), Begun::None)
+        {
+            return Action::PassBetween(c);
+        }
+        match self.begin(cursor, ended) {
+            Begun::None => return Action::Rest,
+            Begun::Later => return Action::Hold,
+            Begun::Now => {}
+        }
+        // Text that may still become a section's marker is read when the section is over.
+        let ended = ended && !matches!(self.place, Place::Section(_));
+        let found = self.search.advance(cursor.rest(), ended, self.calls.tools.as_deref());
+        if matches!(found, Found::No) {
+            self.leave_start();
+            if self.is_in_head() {
+                return Action::BeginArguments;
+            }
+        }
+        match (found, cursor.rest().chars().next()) {
+            (Found::No, None) => Action::Rest,
+            (Found::No, Some(c)) if self.is_after_object() => Action::PassBetween(c),
+            (Found::No, Some(c)) => Action::Pass(c),
+            (Found::Cut, _) if !self.is_in_call() => Action::Rest,
+            (Found::Marker(marker) | Found::Header(marker), Some(c)) if self.is_code(&marker) => {
+                Action::PassCode(c)
+            }
+            (found, _) => Action::Leave(found),
+        }
     }
 
     /// Leaves what a marker ends before it begins anything.
@@ -320,18 +358,6 @@ impl Machine {
             Found::Marker(_) | Found::Header(_) => self.leave_doubt(emit),
             _ => Ok(()),
         }
-    }
-
-    /// Emits the content that begins at `from`, and holds what begins at `start`.
-    fn hold_from(
-        &mut self,
-        start: usize,
-        text: &str,
-        from: usize,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<()> {
-        self.content(text.get(from..start).unwrap_or_default(), emit)?;
-        self.hold(text.get(start..).unwrap_or_default())
     }
 
     fn hold(&mut self, text: &str) -> io::Result<()> {
@@ -359,32 +385,26 @@ impl Machine {
         Ok(true)
     }
 
-    /// Begins to try the rules of the next marker, unless one is under way, and moves `start` to
-    /// where that may begin: where the message begins, or at bytes that begin one. The context has
-    /// `seen` the text up to it.
-    fn begin(&mut self, text: &str, ended: bool, start: &mut usize, seen: &mut usize) -> Begun {
+    /// Begins to try the rules of the next marker, unless one is under way, and moves to where that
+    /// may begin: where the message begins, or at bytes that begin one. The context sees the text up
+    /// to it.
+    fn begin(&mut self, cursor: &mut Cursor<'_>, ended: bool) -> Begun {
         if !self.search.is_idle() {
             return Begun::Now;
         }
-        if self.is_start() && *start < text.len() {
-            self.follow(text, *seen, *start);
-            *seen = *start;
-            self.begin_here(text.as_bytes().get(*start..).unwrap_or_default(), false);
+        if self.is_start() && !cursor.is_over() {
+            self.follow(cursor.see(cursor.at));
+            self.begin_here(cursor.rest().as_bytes(), false);
             return Begun::Now;
         }
         if self.is_followed() && self.search.rules().is_calm {
-            self.follow(text, *seen, *start);
-            *seen = *start;
-            let begun = self.begin_in_prose(text.as_bytes(), ended, seen);
-            *start = *seen;
-            return begun;
+            self.follow(cursor.see(cursor.at));
+            return self.begin_in_prose(cursor, ended);
         }
-        let mut from = *start;
-        while let Some(found) = self.search.find(text.as_bytes(), from) {
-            self.follow(text, *seen, found);
-            (*start, *seen) = (found, found);
-            let rest = text.as_bytes().get(found..).unwrap_or_default();
-            match self.begin_here(rest, false) {
+        let mut from = cursor.at;
+        while let Some(found) = self.search.find(cursor.text.as_bytes(), from) {
+            self.follow(cursor.see(found));
+            match self.begin_here(cursor.rest().as_bytes(), false) {
                 Begun::None => from = found + 1,
                 begun => return begun,
             }
@@ -394,22 +414,22 @@ impl Machine {
 
     /// Does the same in prose: the context sees the text up to the marker, and tells where none
     /// begins.
-    fn begin_in_prose(&mut self, text: &[u8], ended: bool, seen: &mut usize) -> Begun {
-        while let Some(rest) = text.get(*seen..) {
+    fn begin_in_prose(&mut self, cursor: &mut Cursor<'_>, ended: bool) -> Begun {
+        loop {
+            let rest = cursor.rest().as_bytes();
             let calm = self.context.take_calm(rest, |rest| self.search.may_begin(rest));
-            *seen += calm;
-            let rest = rest.get(calm..).unwrap_or_default();
+            cursor.skip(calm);
+            let rest = cursor.rest().as_bytes();
             if rest.is_empty() {
-                break;
+                return Begun::None;
             }
             if self.search.may_begin(rest)
                 && let begun @ (Begun::Now | Begun::Later) = self.begin_here(rest, !ended)
             {
                 return begun;
             }
-            *seen += self.context.take_char(rest);
+            cursor.skip(self.context.take_char(rest));
         }
-        Begun::None
     }
 
     /// Begins to try the rules that are legal here; later, if it `may_wait` for more text.
@@ -417,6 +437,10 @@ impl Machine {
         let (is_start, warns) = (self.is_start(), !self.has_warned);
         let here = Here { context: &mut self.context, is_start, warns };
         self.search.begin_here(text, may_wait, self.calls.tools.is_some(), here)
+    }
+
+    fn is_in_call(&self) -> bool {
+        matches!(self.place, Place::Call(_))
     }
 
     fn is_in_body(&self) -> bool {
@@ -444,9 +468,9 @@ impl Machine {
     }
 
     /// Lets the context see text that may be prose.
-    fn follow(&mut self, text: &str, from: usize, to: usize) {
+    fn follow(&mut self, text: &str) {
         if self.is_followed() {
-            self.context.feed(text.get(from..to).unwrap_or_default());
+            self.context.feed(text);
         }
     }
 
@@ -552,7 +576,7 @@ impl Machine {
     fn marker(&mut self, marker: &Marker<'_>, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
         let &Marker { go, ref words, .. } = marker;
         if let Go::Doubt(id) = go {
-            self.follow(text, 0, text.len());
+            self.follow(text);
             self.open_doubt(id, text);
             return Ok(());
         }
