@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use crate::event::words::Word;
+use crate::event::words::ClosedWords;
 
 /// Reads a word.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
@@ -72,7 +72,9 @@ pub(crate) fn places<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'sta
 }
 
 /// Reads a word of a closed list.
-pub(crate) fn word<'de, D: Deserializer<'de>, W: Word>(deserializer: D) -> Result<W, D::Error> {
+pub(crate) fn word<'de, D: Deserializer<'de>, W: ClosedWords>(
+    deserializer: D,
+) -> Result<W, D::Error> {
     let word = String::deserialize(deserializer)?;
     W::from_word(&word).ok_or_else(|| {
         let words = W::all().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
@@ -81,7 +83,7 @@ pub(crate) fn word<'de, D: Deserializer<'de>, W: Word>(deserializer: D) -> Resul
 }
 
 /// Reads a word of a closed list that may be missing.
-pub(crate) fn some_word<'de, D: Deserializer<'de>, W: Word>(
+pub(crate) fn some_word<'de, D: Deserializer<'de>, W: ClosedWords>(
     deserializer: D,
 ) -> Result<Option<W>, D::Error> {
     word(deserializer).map(Some)

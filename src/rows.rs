@@ -55,7 +55,7 @@ pub(crate) struct RowReader<'a> {
 
 /// The result of one row.
 #[derive(Default)]
-pub(crate) struct Done {
+pub(crate) struct RowResult {
     pub(crate) status: Status,
     pub(crate) sum: Sum,
     /// True if the row is no object, or one without the field.
@@ -65,7 +65,7 @@ pub(crate) struct Done {
 }
 
 /// A field that was found in a row.
-struct Found<'a> {
+struct FoundField<'a> {
     value: &'a RawValue,
     /// Its place, with its key and colon; an element of an array has none.
     span: Range<usize>,
@@ -116,8 +116,9 @@ impl Bad {
 impl RowReader<'_> {
     /// Appends the row with its summary, and a line feed, to `out`. A row that is blank stays as
     /// it is. `name` is its name in messages.
-    pub(crate) fn read(&self, row: &[u8], name: &str, out: &mut Vec<u8>) -> Done {
-        let mut done = Done { status: Status::new(self.config.assembly.strict), ..Done::default() };
+    pub(crate) fn read(&self, row: &[u8], name: &str, out: &mut Vec<u8>) -> RowResult {
+        let mut done =
+            RowResult { status: Status::new(self.config.assembly.strict), ..RowResult::default() };
         if !row.trim_ascii().is_empty() {
             self.splice(row, name, out, &mut done);
         } else {
@@ -127,9 +128,9 @@ impl RowReader<'_> {
         done
     }
 
-    fn splice(&self, row: &[u8], name: &str, out: &mut Vec<u8>, done: &mut Done) {
+    fn splice(&self, row: &[u8], name: &str, out: &mut Vec<u8>, done: &mut RowResult) {
         match self.check(row).and_then(|row| self.find(row)) {
-            Ok(Some(Found { value, span, is_member, is_repeated })) => {
+            Ok(Some(FoundField { value, span, is_member, is_repeated })) => {
                 out.extend_from_slice(row.get(..span.start).unwrap_or_default());
                 if is_member {
                     write_key(out);
@@ -186,7 +187,7 @@ impl RowReader<'_> {
     }
 
     /// Returns where the field stands in a row; `None` if the row is an object without it.
-    fn find<'r>(&self, row: &'r str) -> Result<Option<Found<'r>>, Bad> {
+    fn find<'r>(&self, row: &'r str) -> Result<Option<FoundField<'r>>, Bad> {
         let first = json::try_members(row).map_err(|error| match error.is_data() {
             true => Bad::malformed("the row is no JSON object"),
             false => Bad::malformed(format!("the row is not JSON: {}", json::misread(row, &error))),
@@ -200,7 +201,7 @@ impl RowReader<'_> {
                 false => member(row, part, json::members(part), key)?,
             };
             let Some(next) = next else { return Ok(None) };
-            found = Found { is_repeated: found.is_repeated || next.is_repeated, ..next };
+            found = FoundField { is_repeated: found.is_repeated || next.is_repeated, ..next };
         }
         Ok(Some(found))
     }
@@ -266,7 +267,7 @@ impl RowReader<'_> {
         notes: Vec<Warning<'static>>,
         name: &str,
         out: &mut Vec<u8>,
-        done: &mut Done,
+        done: &mut RowResult,
     ) {
         let start = out.len();
         let mut pipeline = Pipeline::new(self.config);
@@ -287,7 +288,7 @@ impl RowReader<'_> {
     }
 
     /// Writes a summary that says why there is no answer.
-    fn error(&self, bad: &Bad, raw: &str, name: &str, out: &mut Vec<u8>, done: &mut Done) {
+    fn error(&self, bad: &Bad, raw: &str, name: &str, out: &mut Vec<u8>, done: &mut RowResult) {
         let raw = Some(Output::Text(raw)).filter(|_| !raw.is_empty());
         self.print(out, name, done, |sink| {
             sink::fail(sink, Failure { raw, ..Failure::new(bad.code, &bad.message, None) })
@@ -300,12 +301,12 @@ impl RowReader<'_> {
         &self,
         out: &mut Vec<u8>,
         name: &str,
-        done: &mut Done,
+        done: &mut RowResult,
         run: impl FnOnce(&mut dyn Sink) -> io::Result<()>,
     ) {
         let choice = self.config.assembly.choice.unwrap_or(0);
         let summaries = Classify::new(out as &mut dyn Write, Label::default(), choice);
-        let Done { status, stderr, sum, .. } = done;
+        let RowResult { status, stderr, sum, .. } = done;
         let witness = Witness::new(Summed::new(summaries, sum), status, name, stderr);
         // Writing to memory does not fail.
         let _ = run(&mut Capped::new(witness, self.max_memory));
@@ -327,11 +328,11 @@ fn write_key(out: &mut Vec<u8>) {
 }
 
 /// Returns the element of an array in a row that a pointer's key names.
-fn element<'r>(row: &str, array: &'r str, key: &str) -> Option<Found<'r>> {
+fn element<'r>(row: &str, array: &'r str, key: &str) -> Option<FoundField<'r>> {
     let elements: Vec<&RawValue> = serde_json::from_str(array).ok()?;
     let value = *elements.get(key.parse::<usize>().ok()?)?;
     let span = json::place(row.as_bytes(), value.get());
-    Some(Found { value, span, is_member: false, is_repeated: false })
+    Some(FoundField { value, span, is_member: false, is_repeated: false })
 }
 
 /// Returns the member of an object in a row; of a key that comes twice, the last one. Another
@@ -341,7 +342,7 @@ fn member<'r>(
     object: &str,
     members: Vec<(Cow<'r, str>, &'r RawValue)>,
     key: &str,
-) -> Result<Option<Found<'r>>, Bad> {
+) -> Result<Option<FoundField<'r>>, Bad> {
     let Some(at) = members.iter().rposition(|(name, _)| name == key) else { return Ok(None) };
     if key != ANSWER && members.iter().any(|(name, _)| name == ANSWER) {
         return Err(Bad::malformed("the row has an `answer` already"));
@@ -357,7 +358,7 @@ fn member<'r>(
     };
     let quote = row.get(before..place.start).and_then(|between| between.find('"'));
     let start = before + quote.unwrap_or_default();
-    Ok(Some(Found { value, span: start..place.end, is_member: true, is_repeated }))
+    Ok(Some(FoundField { value, span: start..place.end, is_member: true, is_repeated }))
 }
 
 /// Returns base64 that may be in lines without its white space.

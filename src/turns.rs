@@ -27,12 +27,12 @@ use crate::sink::Sink;
 /// Its cells are borrowed for as long as one of its own methods runs, never while another layer is
 /// called.
 pub(crate) struct Turns {
-    state: RefCell<State>,
+    state: RefCell<TurnsState>,
     /// The usage of the open message, held until it is known how the message ends.
     usage: RefCell<Option<Owned<Usage<'static>>>>,
 }
 
-struct State {
+struct TurnsState {
     choice: u64,
     /// The program that printed plain text.
     from: From,
@@ -41,12 +41,12 @@ struct State {
     /// The most bytes that a turn may take; 0 is no limit.
     max: usize,
     /// The open message.
-    message: Option<Message>,
+    message: Option<OpenTurn>,
     /// True if the input is a log of our own events: it has its turns in it.
     is_log: bool,
 }
 
-struct Message {
+struct OpenTurn {
     format: String,
     /// None if the format has no requests.
     builder: Option<Box<dyn turn::Turn>>,
@@ -63,7 +63,7 @@ impl Turns {
     /// Returns the layer for one choice of each message. A turn takes `max` bytes at most; 0 is no
     /// limit.
     pub(crate) fn new(choice: u64, from: From, sent: Arc<[String]>, max: usize) -> Self {
-        let state = State { choice, from, sent, max, message: None, is_log: false };
+        let state = TurnsState { choice, from, sent, max, message: None, is_log: false };
         Turns { state: RefCell::new(state), usage: RefCell::default() }
     }
 
@@ -76,7 +76,7 @@ impl Turns {
     /// for, however the text was read.
     pub(crate) fn room(&self) -> usize {
         let state = self.state.borrow();
-        let size = state.message.as_ref().map_or(0, Message::size);
+        let size = state.message.as_ref().map_or(0, OpenTurn::size);
         if state.max == 0 { usize::MAX } else { state.max.saturating_sub(size).saturating_add(1) }
     }
 
@@ -93,11 +93,11 @@ impl Turns {
     }
 }
 
-impl Message {
+impl OpenTurn {
     fn new(format: &str) -> Self {
         let row = format::find(format);
         let is_text = row.is_some_and(|row| *row == format::text::FORMAT);
-        Message {
+        OpenTurn {
             format: format.to_owned(),
             builder: row.and_then(|row| row.request).map(|request| (request.turn)()),
             text: is_text.then(String::new),
@@ -167,13 +167,13 @@ pub(crate) struct Tap<'t> {
 
 impl Tap<'_> {
     /// Takes the message out of the layer, if there is one that this event ends.
-    fn ended(&self, event: &Event<'_>) -> Option<Message> {
+    fn ended(&self, event: &Event<'_>) -> Option<OpenTurn> {
         let mut state = self.turns.state.borrow_mut();
         let is_of_choice = event.choice == state.choice;
         let message = state.message.as_mut();
         match event.kind {
             Kind::Start(start) => {
-                state.message = (!state.is_log).then(|| Message::new(start.format));
+                state.message = (!state.is_log).then(|| OpenTurn::new(start.format));
             }
             Kind::Native(Native { of, piece }) if is_of_choice => message?.feed(of, piece),
             Kind::InvalidToolCall(call) if is_of_choice && call.source.is_none() => {
@@ -230,7 +230,7 @@ impl Sink for Tap<'_> {
             && let Some(message) = ended
         {
             let turn = {
-                let State { from, sent, .. } = &*self.turns.state.borrow();
+                let TurnsState { from, sent, .. } = &*self.turns.state.borrow();
                 message.finish(|text| dressing::said(*from, Arc::clone(sent), text), &finish)
             };
             self.turn(turn, event.choice)?;

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::agent::echo::Sent;
+use crate::agent::echo::RequestTexts;
 use crate::event::owned::Owned;
 use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Reason, Start, Usage};
 use crate::pipeline::{Config, Pipeline};
-use crate::request::{Call, Message};
+use crate::request::{LastMessage, PendingCall};
 use crate::sink::Sink;
 use crate::status::{Status, Witness};
 
@@ -14,22 +14,22 @@ use crate::status::{Status, Witness};
 const MAX_HEAD: usize = 16 << 10;
 
 /// Reads one answer.
-pub(super) struct Reader<'a> {
+pub(super) struct AnswerReader<'a> {
     pipeline: Pipeline,
     name: String,
     /// The number of the round, and that of the attempt in it, from 1.
     round: (u64, u64),
     /// The end of the message, and what comes after it, until it is known whether it counts.
-    held: Held,
-    pub(super) message: Message,
+    held: HeldEnd,
+    pub(super) message: LastMessage,
     /// What COMMAND was sent.
-    sent: Sent,
+    sent: RequestTexts,
     /// The words of the answer so far, if it is plain text.
     said: String,
     /// The sum of what all answers cost.
     usage: &'a mut Option<Usage<'static>>,
     /// The calls that have come since they were last taken.
-    pub(super) fresh: Vec<Call>,
+    pub(super) fresh: Vec<PendingCall>,
     /// The indexes of the calls that were taken back since these were last taken.
     pub(super) withdrawn: Vec<u64>,
     head: Vec<u8>,
@@ -38,22 +38,22 @@ pub(super) struct Reader<'a> {
     status: Status,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> AnswerReader<'a> {
     pub(super) fn new(
         config: &Config,
         request: &str,
         round: (u64, u64),
         usage: &'a mut Option<Usage<'static>>,
     ) -> Self {
-        let sent = Sent::new(request, config);
-        Reader {
+        let sent = RequestTexts::new(request, config);
+        AnswerReader {
             pipeline: Pipeline::new(&Config { sent: sent.texts(), ..config.clone() }),
             sent,
             said: String::new(),
             name: format!("round {}", round.0),
             round,
-            held: Held::default(),
-            message: Message::default(),
+            held: HeldEnd::default(),
+            message: LastMessage::default(),
             usage,
             fresh: Vec::new(),
             withdrawn: Vec::new(),
@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the end of the message: it is released once it is known whether the answer counts.
-    pub(super) fn take_held(&mut self) -> Held {
+    pub(super) fn take_held(&mut self) -> HeldEnd {
         std::mem::take(&mut self.held)
     }
 
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         out: &mut dyn Sink,
         run: impl FnOnce(&mut Pipeline, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Reader {
+        let AnswerReader {
             pipeline,
             name,
             round,
@@ -132,7 +132,8 @@ impl<'a> Reader<'a> {
             status,
             ..
         } = self;
-        let tap = Tap { out, round: *round, held, message, sent, said, usage, fresh, withdrawn };
+        let tap =
+            RoundTap { out, round: *round, held, message, sent, said, usage, fresh, withdrawn };
         let stderr: &mut dyn Write = if *is_silent { &mut io::sink() } else { &mut io::stderr() };
         run(pipeline, &mut Witness::new(tap, status, name, stderr))
     }
@@ -140,9 +141,9 @@ impl<'a> Reader<'a> {
 
 /// The end of a message that may not count, and what comes after it.
 #[derive(Default)]
-pub(super) struct Held(Vec<(u64, Owned<Kind<'static>>)>);
+pub(super) struct HeldEnd(Vec<(u64, Owned<Kind<'static>>)>);
 
-impl Held {
+impl HeldEnd {
     /// True if an event waits until it is known whether the answer counts: it ends a message badly,
     /// or it is inferred from the end of the input alone.
     fn waits(&self, kind: &Kind<'_>) -> bool {
@@ -173,19 +174,19 @@ impl Held {
 }
 
 /// Gathers what passes, and adds the round.
-struct Tap<'t> {
+struct RoundTap<'t> {
     out: &'t mut dyn Sink,
     round: (u64, u64),
-    held: &'t mut Held,
-    message: &'t mut Message,
-    sent: &'t Sent,
+    held: &'t mut HeldEnd,
+    message: &'t mut LastMessage,
+    sent: &'t RequestTexts,
     said: &'t mut String,
     usage: &'t mut Option<Usage<'static>>,
-    fresh: &'t mut Vec<Call>,
+    fresh: &'t mut Vec<PendingCall>,
     withdrawn: &'t mut Vec<u64>,
 }
 
-impl Sink for Tap<'_> {
+impl Sink for RoundTap<'_> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.message.feed(event)?;
         let kind = match event.kind {

@@ -10,11 +10,11 @@ use signal_hook::consts::SIGINT;
 use crate::agent::stop::Stop;
 use crate::io::{Asked, Signals, Terminal, report};
 use crate::json;
-use crate::request::Call;
+use crate::request::PendingCall;
 
 /// The decision on a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub(crate) enum ApprovalRule {
     /// It runs.
     Auto,
     /// The user is asked.
@@ -26,19 +26,19 @@ pub(crate) enum Rule {
 /// The rules of `--approve`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules {
-    named: Vec<(String, Rule)>,
+    named: Vec<(String, ApprovalRule)>,
     /// The rule of all other tools; without one they are asked about, if there is a terminal.
-    other: Option<Rule>,
+    other: Option<ApprovalRule>,
 }
 
-impl FromStr for Rule {
+impl FromStr for ApprovalRule {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
         match word {
-            "auto" => Ok(Rule::Auto),
-            "ask" => Ok(Rule::Ask),
-            "deny" => Ok(Rule::Deny),
+            "auto" => Ok(ApprovalRule::Auto),
+            "ask" => Ok(ApprovalRule::Ask),
+            "deny" => Ok(ApprovalRule::Deny),
             _ => Err(format!("`{word}` is none of auto, ask, deny")),
         }
     }
@@ -66,9 +66,9 @@ impl Rules {
     }
 
     /// Returns the rule for a tool.
-    fn of(&self, name: &str) -> Rule {
+    fn of(&self, name: &str) -> ApprovalRule {
         let named = self.named.iter().rfind(|(named, _)| named == name);
-        named.map(|(_, rule)| *rule).or(self.other).unwrap_or(Rule::Ask)
+        named.map(|(_, rule)| *rule).or(self.other).unwrap_or(ApprovalRule::Ask)
     }
 }
 
@@ -99,27 +99,27 @@ impl<'a> Approval<'a> {
 
     /// True if calls of a tool run, and no one has to be asked.
     pub(crate) fn is_auto(&self, name: &str) -> bool {
-        self.rules.of(name) == Rule::Auto || self.always.iter().any(|known| known == name)
+        self.rules.of(name) == ApprovalRule::Auto || self.always.iter().any(|known| known == name)
     }
 
     /// Returns why a call may not run; nothing if it may. Asks if it has to.
     pub(crate) fn refusal(
         &mut self,
-        call: &Call,
+        call: &PendingCall,
         deadline: Option<Instant>,
     ) -> Result<Option<Cow<'static, str>>, Stop> {
         match self.rules.of(&call.tool()) {
             _ if self.is_auto(&call.tool()) => Ok(None),
-            Rule::Auto => Ok(None),
-            Rule::Deny => Ok(Some("no one has approved it".into())),
-            Rule::Ask if self.terminal.is_none() => {
+            ApprovalRule::Auto => Ok(None),
+            ApprovalRule::Deny => Ok(Some("no one has approved it".into())),
+            ApprovalRule::Ask if self.terminal.is_none() => {
                 let name = call.tool();
                 if !self.unasked.iter().any(|known| *known == name) {
                     self.unasked.push(name.into_owned());
                 }
                 Ok(Some("no one has approved it".into()))
             }
-            Rule::Ask => {
+            ApprovalRule::Ask => {
                 let mut question = question(call);
                 loop {
                     let answer = self.ask(&question, deadline)?;
@@ -181,7 +181,7 @@ const MAX_BLANKS: usize = 8;
 
 /// Returns the question about a call: a line for each argument, escaped, none shortened. The last
 /// line is ours alone: nothing that a model wrote stands in it, however wide the terminal is.
-fn question(call: &Call) -> String {
+fn question(call: &PendingCall) -> String {
     let mut out = String::from("toolstream: run ");
     show(&call.tool(), &mut out);
     out.push_str("?\n");
@@ -231,8 +231,11 @@ mod tests {
     #[test]
     fn rules_are_read_in_any_order() {
         let rules: Rules = "a=auto,deny,b=ask".parse().unwrap();
-        assert_eq!(["a", "b", "c"].map(|name| rules.of(name)), [Rule::Auto, Rule::Ask, Rule::Deny]);
-        assert_eq!(Rules::default().of("a"), Rule::Ask);
+        assert_eq!(
+            ["a", "b", "c"].map(|name| rules.of(name)),
+            [ApprovalRule::Auto, ApprovalRule::Ask, ApprovalRule::Deny]
+        );
+        assert_eq!(Rules::default().of("a"), ApprovalRule::Ask);
         for wrong in ["yes", "a=", "", "a=auto,,"] {
             assert!(wrong.parse::<Rules>().is_err(), "{wrong:?}");
         }
@@ -240,17 +243,17 @@ mod tests {
 
     #[test]
     fn all_of_a_call_is_shown_and_nothing_of_it_moves_the_cursor() {
-        let call = Call {
+        let call = PendingCall {
             name: "rm\u{1b}[2J".into(),
             input: "{\"path\":\"/\u{202e}\",\"n\":[1, 2]}".into(),
-            ..Call::default()
+            ..PendingCall::default()
         };
         assert_eq!(
             question(&call),
             "toolstream: run rm\\u001b[2J?\n  path: \"/\\u202e\"\n  n: [1, 2]\n\
              toolstream: these are all of its arguments; ? explains the answers.\n[y/N] "
         );
-        let call = Call { input: "rm -r /\n".into(), ..call };
+        let call = PendingCall { input: "rm -r /\n".into(), ..call };
         assert!(question(&call).contains("\n  rm -r /\\n\ntoolstream: "));
     }
 
@@ -259,13 +262,14 @@ mod tests {
         for c in
             "\u{ad}\u{115f}\u{17b4}\u{2800}\u{3164}\u{ffa0}\u{fe0f}\u{e0100}\u{3000}\u{a0}".chars()
         {
-            let call = Call { input: format!("{{\"a\":\"x{c}y\"}}"), ..Call::default() };
+            let call =
+                PendingCall { input: format!("{{\"a\":\"x{c}y\"}}"), ..PendingCall::default() };
             let question = question(&call);
             assert!(!question.contains(c) && question.contains("x\\u"), "{c:?}: {question}");
         }
         for blank in [" ", "\u{3000}", "\u{2003}"] {
             let input = format!("{{\"a\":\"x{}[y/N] \"}}", blank.repeat(200));
-            let question = question(&Call { input, ..Call::default() });
+            let question = question(&PendingCall { input, ..PendingCall::default() });
             assert!(question.contains("  a: \"x[200 blanks][y/N] \"\n"), "{question}");
             assert_eq!(question.lines().last(), Some("[y/N] "));
         }

@@ -13,7 +13,7 @@ use crate::pipeline::{Config, Pipeline};
 use crate::sink::Sink;
 
 /// The texts of a request that are not the model's own.
-pub(super) struct Sent {
+pub(super) struct RequestTexts {
     texts: Arc<[String]>,
     config: Config,
     /// The calls in them, once they were looked for.
@@ -28,15 +28,15 @@ struct Example {
     input: String,
 }
 
-impl Sent {
+impl RequestTexts {
     /// Reads a request; answers to it are read as `config` says.
-    pub(super) fn new(request: &str, config: &Config) -> Sent {
+    pub(super) fn new(request: &str, config: &Config) -> RequestTexts {
         let mut texts = Vec::new();
         if let Ok(request) = serde_json::from_str(request) {
             gather(request, &mut texts);
         }
         let (texts, config) = (texts.into(), config.clone());
-        Sent { texts, config, examples: OnceLock::new() }
+        RequestTexts { texts, config, examples: OnceLock::new() }
     }
 
     pub(super) fn texts(&self) -> Arc<[String]> {
@@ -123,7 +123,7 @@ mod tests {
             {"role": "system", "content": [{"type": "text", "text": example}]},
             {"role": "assistant", "content": "I <tool_call>{\"name\":\"g\",\"arguments\":{}}</tool_call>"},
         ]});
-        let sent = Sent::new(&request.to_string(), &Config::default());
+        let sent = RequestTexts::new(&request.to_string(), &Config::default());
         let holds = |name: &str, before: &str| {
             sent.holds(&ToolCall::new(0, "", name, CallInput::Arguments("{}")), before)
         };

@@ -16,6 +16,6 @@ mod tools;
 
 pub(crate) use approval::{Approval, Rules};
 pub(crate) use rounds::{FUNCTION_HINT, Loop, Rounds};
-pub(crate) use runner::{Runner, Running};
+pub(crate) use runner::{Runner, RunnerOptions};
 pub(crate) use stop::Stop;
 pub(crate) use tools::Toolbox;

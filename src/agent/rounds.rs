@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use crate::agent::answer::{Held, Reader};
+use crate::agent::answer::{AnswerReader, HeldEnd};
 use crate::agent::runner::Runner;
 use crate::agent::stop::Stop;
 use crate::event::{Code, EndReason, FinishReason, Kind, RunEnd, Usage};
@@ -17,7 +17,9 @@ use crate::format::turn::{Declaration, Request};
 use crate::io::{Children, Happened, Original, Stalled, report, write_whole};
 use crate::pipeline::Config;
 use crate::request;
-use crate::request::{Body, Ending, Given, Growth, Message, Refused, Verdict};
+use crate::request::{
+    CallResult, Fate, GrowthOptions, LastMessage, MessageEnding, Refused, RequestBody,
+};
 use crate::sink::Sink;
 use crate::status::Outcome;
 
@@ -59,7 +61,7 @@ pub(crate) struct Loop<'a> {
 /// A run of the loop.
 pub(crate) struct Rounds<'a> {
     options: &'a Loop<'a>,
-    body: Body,
+    body: RequestBody,
     /// The file that the request was read of and is written into, if it is.
     original: Option<Original>,
     /// The provider's row: of its request at first, then of its answers.
@@ -75,7 +77,7 @@ pub(crate) struct Rounds<'a> {
 
 /// The end of a run, and the outcome that it counts as.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct LoopEnd {
     /// The reason.
     pub(crate) reason: EndReason,
     /// The outcome that it counts as; none if it ended well.
@@ -88,10 +90,10 @@ pub(crate) struct Ended {
     pub(crate) signal: Option<i32>,
 }
 
-impl Ended {
+impl LoopEnd {
     fn new(reason: EndReason, outcome: impl Into<Option<Outcome>>) -> Self {
         let (outcome, warnings, failed, signal) = (outcome.into(), 0, None, None);
-        Ended { reason, outcome, warnings, failed, signal }
+        LoopEnd { reason, outcome, warnings, failed, signal }
     }
 }
 
@@ -99,10 +101,10 @@ impl Ended {
 struct Failed(String);
 
 /// What came of one run of COMMAND.
-struct Answer {
-    message: Message,
+struct CommandAnswer {
+    message: LastMessage,
     /// The end of the message, which has not been emitted.
-    end: Held,
+    end: HeldEnd,
     failed: Option<Failed>,
     /// The seconds that the provider wants to be left alone.
     wait: Option<u64>,
@@ -112,7 +114,7 @@ impl<'a> Rounds<'a> {
     /// Returns a run that begins with this request.
     pub(crate) fn new(
         options: &'a Loop<'a>,
-        body: Body,
+        body: RequestBody,
         original: Option<Original>,
         row: Option<&'static Request>,
         runner: Runner<'a>,
@@ -124,15 +126,15 @@ impl<'a> Rounds<'a> {
     }
 
     /// Runs to the end, and emits it. Returns an error only if something can't be read or written.
-    pub(crate) fn run(mut self) -> Result<Ended, Stop> {
+    pub(crate) fn run(mut self) -> Result<LoopEnd, Stop> {
         let ended = match self.rounds() {
             Ok(ended) => ended,
             Err(Stop::Signal(signal)) => {
-                Ended { signal: Some(signal), ..Ended::new(EndReason::Interrupted, None) }
+                LoopEnd { signal: Some(signal), ..LoopEnd::new(EndReason::Interrupted, None) }
             }
             Err(Stop::Deadline) => {
                 self.note("--deadline is over");
-                Ended::new(EndReason::Deadline, Outcome::Limit)
+                LoopEnd::new(EndReason::Deadline, Outcome::Limit)
             }
             Err(stop) => {
                 // Those that no one waits for get their two seconds as well.
@@ -153,10 +155,10 @@ impl<'a> Rounds<'a> {
         self.out.feed(&Kind::RunEnd(end).into()).map_err(Stop::Lost)?;
         self.out.finish().map_err(Stop::Lost)?;
         let failed = self.runner.failed().map(str::to_owned);
-        Ok(Ended { warnings: self.warnings, failed, ..ended })
+        Ok(LoopEnd { warnings: self.warnings, failed, ..ended })
     }
 
-    fn rounds(&mut self) -> Result<Ended, Stop> {
+    fn rounds(&mut self) -> Result<LoopEnd, Stop> {
         let (mut tool_rounds, mut pauses) = (0, 0);
         loop {
             self.round += 1;
@@ -173,38 +175,38 @@ impl<'a> Rounds<'a> {
             };
             self.row = Some(row);
             let results = match verdict {
-                Verdict::Calls if is_last => {
+                Fate::Calls if is_last => {
                     let why =
                         "The call was not run: there are no more rounds. Answer without tools.";
-                    message.calls.iter().map(|_| Given::error(why)).collect()
+                    message.calls.iter().map(|_| CallResult::error(why)).collect()
                 }
-                Verdict::Calls => self.results(&message)?,
-                Verdict::Pause | Verdict::Final => Vec::new(),
+                Fate::Calls => self.results(&message)?,
+                Fate::Pause | Fate::Final => Vec::new(),
             };
             let mut body = self.body.clone();
-            match request::grow(&mut body, row, &message, &results, Growth::default()) {
+            match request::grow(&mut body, row, &message, &results, GrowthOptions::default()) {
                 Ok(note) => note.iter().for_each(|note| self.note(note)),
                 Err(refused) => return Ok(self.refused(&message, refused)),
             }
             self.body = body;
             self.save()?;
             match verdict {
-                Verdict::Final if is_length(&message) => {
+                Fate::Final if is_length(&message) => {
                     self.note("the model ran out of tokens");
-                    return Ok(Ended::new(EndReason::Length, Outcome::Malformed));
+                    return Ok(LoopEnd::new(EndReason::Length, Outcome::Malformed));
                 }
-                Verdict::Final => return Ok(Ended::new(EndReason::FinalAnswer, None)),
-                Verdict::Pause if pauses == MAX_PAUSES => {
+                Fate::Final => return Ok(LoopEnd::new(EndReason::FinalAnswer, None)),
+                Fate::Pause if pauses == MAX_PAUSES => {
                     self.note("the provider pauses again and again");
-                    return Ok(Ended::new(EndReason::MaxRounds, Outcome::Limit));
+                    return Ok(LoopEnd::new(EndReason::MaxRounds, Outcome::Limit));
                 }
-                Verdict::Pause => pauses += 1,
-                Verdict::Calls if is_last => {
+                Fate::Pause => pauses += 1,
+                Fate::Calls if is_last => {
                     let max = self.options.max_rounds;
                     self.note(&format!("after --max-rounds {max}, the model still calls tools"));
-                    return Ok(Ended::new(EndReason::MaxRounds, Outcome::Limit));
+                    return Ok(LoopEnd::new(EndReason::MaxRounds, Outcome::Limit));
                 }
-                Verdict::Calls => (tool_rounds, pauses) = (tool_rounds + 1, 0),
+                Fate::Calls => (tool_rounds, pauses) = (tool_rounds + 1, 0),
             }
             if let Some(reason) = self.runner.over() {
                 self.note(match reason {
@@ -213,13 +215,13 @@ impl<'a> Rounds<'a> {
                     }
                     _ => "the model wants more tools to be run than --max-calls",
                 });
-                return Ok(Ended::new(reason, Outcome::Limit));
+                return Ok(LoopEnd::new(reason, Outcome::Limit));
             }
         }
     }
 
     /// Runs the calls of a message, and returns their results in the order of the calls.
-    fn results(&mut self, message: &Message) -> Result<Vec<Given>, Stop> {
+    fn results(&mut self, message: &LastMessage) -> Result<Vec<CallResult>, Stop> {
         let Rounds { runner, children, out, options, .. } = self;
         for call in &message.calls {
             if !runner.knows(call) {
@@ -232,7 +234,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Asks the model, again if it has to. Returns a message that is whole, or how the run ends.
-    fn ask(&mut self, is_last: bool) -> Result<Result<Message, Ended>, Stop> {
+    fn ask(&mut self, is_last: bool) -> Result<Result<LastMessage, LoopEnd>, Stop> {
         let mut body = self.body.clone();
         if let Some(row) = self.row {
             request::declare(&mut body, row, &self.options.declarations);
@@ -248,22 +250,25 @@ impl<'a> Rounds<'a> {
                 // It can't even be started.
                 Err(Failed(why)) => {
                     self.note(&why);
-                    return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
+                    return Ok(Err(LoopEnd::new(EndReason::CommandFailed, Outcome::Tool)));
                 }
             };
-            let Answer { message, end, failed, wait } = answer;
+            let CommandAnswer { message, end, failed, wait } = answer;
             // Where nothing in the answer says that it is whole, COMMAND does.
-            let is_whole = matches!(message.ending, Some(Ending::Finished(_)))
+            let is_whole = matches!(message.ending, Some(MessageEnding::Finished(_)))
                 && !(message.has_inferred_end && failed.is_some());
             let is_final = match message.ending {
-                Some(Ending::Finished(_)) if message.is_empty => false,
-                Some(Ending::Finished(reason)) => is_whole && reason != FinishReason::Error,
-                Some(Ending::Failed(_, retryable)) => retryable == Some(false),
+                Some(MessageEnding::Finished(_)) if message.is_empty => false,
+                Some(MessageEnding::Finished(reason)) => is_whole && reason != FinishReason::Error,
+                Some(MessageEnding::Failed(_, retryable)) => retryable == Some(false),
                 None => false,
             };
             let is_broken = match message.ending {
-                Some(Ending::Failed(Code::Truncated, _) | Ending::Failed(_, Some(true))) => true,
-                Some(Ending::Finished(_)) if message.is_empty => true,
+                Some(
+                    MessageEnding::Failed(Code::Truncated, _)
+                    | MessageEnding::Failed(_, Some(true)),
+                ) => true,
+                Some(MessageEnding::Finished(_)) if message.is_empty => true,
                 _ => failed.is_some(),
             };
             if is_final || !is_broken || self.runner.has_begun() || tries == self.options.retries {
@@ -274,8 +279,9 @@ impl<'a> Rounds<'a> {
                         self.note(&format!("{why}, after a whole answer, which counts"));
                     } else {
                         self.note(why);
-                        if !matches!(message.ending, Some(Ending::Failed(Code::Provider, _))) {
-                            return Ok(Err(Ended::new(EndReason::CommandFailed, Outcome::Tool)));
+                        if !matches!(message.ending, Some(MessageEnding::Failed(Code::Provider, _)))
+                        {
+                            return Ok(Err(LoopEnd::new(EndReason::CommandFailed, Outcome::Tool)));
                         }
                     }
                 }
@@ -319,10 +325,10 @@ impl<'a> Rounds<'a> {
     /// Runs COMMAND once, and reads what it prints; or returns why COMMAND can't be started.
     fn answer(
         &mut self,
-        body: &Body,
+        body: &RequestBody,
         is_last: bool,
         attempt: u64,
-    ) -> Result<Result<Answer, Failed>, Stop> {
+    ) -> Result<Result<CommandAnswer, Failed>, Stop> {
         let Rounds { options, runner, children, out, round, usage, .. } = self;
         let (deadline, is_eager) = (options.deadline, options.eager && !is_last);
         let unkept = |folder: &Path| Stop::failed(format!("--log {}", folder.display()));
@@ -343,7 +349,8 @@ impl<'a> Rounds<'a> {
             }
             return Ok(Err(Failed(why)));
         }
-        let mut reader = Reader::new(&options.config, body.as_str(), (*round, attempt), usage);
+        let mut reader =
+            AnswerReader::new(&options.config, body.as_str(), (*round, attempt), usage);
         let status = loop {
             match children.next(deadline).map_err(Stop::Failed)? {
                 Happened::Wrote { child: COMMAND, bytes, .. } if !reader.is_stopped() => {
@@ -382,23 +389,23 @@ impl<'a> Rounds<'a> {
         runner.withdraw(&reader.withdrawn, children);
         let wait = reader.retry_after();
         let (end, message) = (reader.take_held(), std::mem::take(&mut reader.message));
-        Ok(Ok(Answer { message, end, failed, wait }))
+        Ok(Ok(CommandAnswer { message, end, failed, wait }))
     }
 
     /// Returns how a run ends whose message can't be appended.
-    fn refused(&self, message: &Message, refused: Refused) -> Ended {
+    fn refused(&self, message: &LastMessage, refused: Refused) -> LoopEnd {
         if !refused.why.is_empty() {
             self.note(&refused.why);
         }
         let reason = match message.ending {
-            Some(Ending::Finished(FinishReason::Refusal)) => EndReason::Refusal,
-            Some(Ending::Finished(FinishReason::ContentFilter)) => EndReason::ContentFilter,
+            Some(MessageEnding::Finished(FinishReason::Refusal)) => EndReason::Refusal,
+            Some(MessageEnding::Finished(FinishReason::ContentFilter)) => EndReason::ContentFilter,
             _ if is_length(message) => EndReason::Length,
             _ => EndReason::Error,
         };
         let outcome =
             if reason == EndReason::Length { Outcome::Malformed } else { refused.outcome };
-        Ended::new(reason, outcome)
+        LoopEnd::new(reason, outcome)
     }
 
     /// Writes the request so far.
@@ -421,8 +428,8 @@ impl<'a> Rounds<'a> {
     }
 }
 
-fn is_length(message: &Message) -> bool {
-    message.ending == Some(Ending::Finished(FinishReason::Length))
+fn is_length(message: &LastMessage) -> bool {
+    message.ending == Some(MessageEnding::Finished(FinishReason::Length))
 }
 
 /// Returns how a program failed, if it did.
@@ -437,7 +444,7 @@ fn failure(program: &str, status: ExitStatus) -> Option<Failed> {
 }
 
 /// Keeps the request of a round, and returns the file that its answer is kept in.
-fn keep(folder: &Path, round: u64, body: &Body) -> io::Result<File> {
+fn keep(folder: &Path, round: u64, body: &RequestBody) -> io::Result<File> {
     fs::create_dir_all(folder)?;
     let create = |name: String| -> io::Result<File> {
         let mut options = OpenOptions::new();

@@ -17,7 +17,7 @@ use crate::agent::tools::{Tool, Toolbox};
 use crate::event::{EndReason, Kind, Ran, ToolCallStart, ToolResult};
 use crate::io::{Children, Exit, Happened, Pipe};
 use crate::json;
-use crate::request::{Call, Given};
+use crate::request::{CallResult, PendingCall};
 use crate::sink::Sink;
 
 /// The variables of the environment that tools get, beside those of `--env`. `*` is any ending.
@@ -34,7 +34,7 @@ const LAST_REPEATS: u32 = 2;
 
 /// The options for running tools.
 #[derive(Clone, Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunnerOptions {
     /// The longest time that a tool may run.
     pub(crate) timeout: Option<Duration>,
     /// The most tools that run at once.
@@ -54,12 +54,12 @@ pub(crate) struct Running {
 /// Runs calls, round by round.
 pub(crate) struct Runner<'a> {
     tools: &'a Toolbox,
-    running: &'a Running,
+    running: &'a RunnerOptions,
     approval: Approval<'a>,
     round: u64,
-    waiting: VecDeque<Call>,
-    open: Vec<Open>,
-    results: BTreeMap<u64, Given>,
+    waiting: VecDeque<PendingCall>,
+    open: Vec<RunningTool>,
+    results: BTreeMap<u64, CallResult>,
     /// The number of the last child.
     last: u64,
     /// The number of tools that have been run.
@@ -77,9 +77,9 @@ pub(crate) struct Runner<'a> {
 }
 
 /// A tool that runs.
-struct Open {
+struct RunningTool {
     number: u64,
-    call: Call,
+    call: PendingCall,
     output: Clip,
     error: Clip,
     /// True if its message took the call back.
@@ -88,7 +88,11 @@ struct Open {
 
 impl<'a> Runner<'a> {
     /// Returns a runner of these tools.
-    pub(crate) fn new(tools: &'a Toolbox, running: &'a Running, approval: Approval<'a>) -> Self {
+    pub(crate) fn new(
+        tools: &'a Toolbox,
+        running: &'a RunnerOptions,
+        approval: Approval<'a>,
+    ) -> Self {
         Runner {
             tools,
             running,
@@ -137,7 +141,7 @@ impl<'a> Runner<'a> {
     }
 
     /// True if a call may begin before its message has ended: no one has to be asked.
-    pub(crate) fn is_eager(&self, call: &Call) -> bool {
+    pub(crate) fn is_eager(&self, call: &PendingCall) -> bool {
         self.approval.is_auto(&call.tool())
     }
 
@@ -147,8 +151,8 @@ impl<'a> Runner<'a> {
     }
 
     /// True if this call is waiting, runs or has its result.
-    pub(crate) fn knows(&self, call: &Call) -> bool {
-        let is_it = |other: &Call| other.index == call.index;
+    pub(crate) fn knows(&self, call: &PendingCall) -> bool {
+        let is_it = |other: &PendingCall| other.index == call.index;
         self.waiting.iter().chain(self.open.iter().map(|open| &open.call)).any(is_it)
             || self.results.contains_key(&call.index)
     }
@@ -156,7 +160,7 @@ impl<'a> Runner<'a> {
     /// Takes a call: it waits for its turn, or is answered at once if it must not run.
     pub(crate) fn admit(
         &mut self,
-        call: &Call,
+        call: &PendingCall,
         deadline: Option<Instant>,
         out: &mut dyn Sink,
     ) -> Result<(), Stop> {
@@ -171,31 +175,37 @@ impl<'a> Runner<'a> {
     }
 
     /// Returns the result of a call that must not run.
-    fn refusal(&mut self, call: &Call, deadline: Option<Instant>) -> Result<Option<Given>, Stop> {
+    fn refusal(
+        &mut self,
+        call: &PendingCall,
+        deadline: Option<Instant>,
+    ) -> Result<Option<CallResult>, Stop> {
         if let Some(correction) = call.correction() {
             return Ok(Some(correction));
         }
         let Some(tool) = self.tools.of(call) else {
             let names = self.tools.list();
             let name = json::quote_start(&call.tool());
-            return Ok(Some(Given::error(format!(
+            return Ok(Some(CallResult::error(format!(
                 "There is no tool of the name {name}. The tools are: {names}."
             ))));
         };
         if !call.is_text
             && let Some(places) = tool.misfit(&call.input)
         {
-            return Ok(Some(Given::error(format!(
+            return Ok(Some(CallResult::error(format!(
                 "The call was not run: its arguments do not fit the schema of the tool.\n{places}"
             ))));
         }
         if self.running.max_calls != 0 && self.calls >= self.running.max_calls {
             self.over = Some(EndReason::MaxCalls);
-            return Ok(Some(Given::error("The call was not run: too many tools have been run.")));
+            return Ok(Some(CallResult::error(
+                "The call was not run: too many tools have been run.",
+            )));
         }
         let why = self.approval.refusal(call, deadline)?;
         self.denied += u64::from(why.is_some());
-        Ok(why.map(|why| Given::error(format!("The call was not run: {why}."))))
+        Ok(why.map(|why| CallResult::error(format!("The call was not run: {why}."))))
     }
 
     /// Forgets calls, by their indexes, that their message took back. One that runs is ended: its
@@ -252,7 +262,7 @@ impl<'a> Runner<'a> {
             out.feed(&Kind::ToolStart(start).into()).map_err(Stop::Lost)?;
             self.last += 1;
             match started {
-                Ok(()) => self.open.push(Open {
+                Ok(()) => self.open.push(RunningTool {
                     number: self.last,
                     call,
                     output: Clip::new(self.running.max_output),
@@ -261,7 +271,7 @@ impl<'a> Runner<'a> {
                 }),
                 Err(error) => {
                     let is_too_long = error.kind() == io::ErrorKind::ArgumentListTooLong;
-                    let why = Given::error(match is_too_long {
+                    let why = CallResult::error(match is_too_long {
                         true => format!(
                             "The tool was not run: its arguments have {} bytes, more than the \
                              system lets a command line have.",
@@ -277,7 +287,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    fn command(&self, tool: &Tool, call: &Call) -> Command {
+    fn command(&self, tool: &Tool, call: &PendingCall) -> Command {
         let mut command = Command::new(&tool.path);
         command.arg0(&*call.tool()).stderr(Stdio::piped()).env_clear();
         let is_usual = |name: &str| {
@@ -317,7 +327,7 @@ impl<'a> Runner<'a> {
         let Some(at) = self.open.iter().position(|open| open.number == child) else {
             return Ok(());
         };
-        let Open { call, output, error, is_withdrawn, .. } = self.open.remove(at);
+        let RunningTool { call, output, error, is_withdrawn, .. } = self.open.remove(at);
         let why = match (exit.is_late, exit.status.code()) {
             _ if is_withdrawn => Some("The message took the call back.".to_owned()),
             (true, _) => {
@@ -338,7 +348,7 @@ impl<'a> Runner<'a> {
                 let parts = [why, error.finish().text, output.text];
                 let parts = parts.iter().map(|part| part.trim_end_matches('\n'));
                 let parts: Vec<_> = parts.filter(|part| !part.is_empty()).collect();
-                (Given::error(parts.join("\n")), output.left_out)
+                (CallResult::error(parts.join("\n")), output.left_out)
             }
             None => result(output),
         };
@@ -353,8 +363,8 @@ impl<'a> Runner<'a> {
     /// Notes and emits the result of a call.
     fn answer(
         &mut self,
-        call: &Call,
-        mut given: Given,
+        call: &PendingCall,
+        mut given: CallResult,
         ran: Option<Ran>,
         out: &mut dyn Sink,
     ) -> Result<(), Stop> {
@@ -373,7 +383,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Counts the rounds in which a call came to this result, and says so if there are many.
-    fn count(&mut self, call: &Call, given: &mut Given) {
+    fn count(&mut self, call: &PendingCall, given: &mut CallResult) {
         let max = self.running.max_repeats;
         if max == 0 {
             return;
@@ -396,7 +406,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Returns the result of a call of this round.
-    pub(crate) fn take(&mut self, call: &Call) -> Option<Given> {
+    pub(crate) fn take(&mut self, call: &PendingCall) -> Option<CallResult> {
         self.results.remove(&call.index)
     }
 }
@@ -409,7 +419,7 @@ fn is_scarce(error: &io::Error) -> bool {
 
 /// Returns what a tool's output is, a result as MCP has it or text, and the number of bytes that
 /// were left out of it. Of a result that is too long, the text is cut.
-fn result(output: Clip) -> (Given, u64) {
+fn result(output: Clip) -> (CallResult, u64) {
     let max = output.max();
     let mcp = output.whole().map(str::trim_ascii).and_then(|json| Some((json, blocks(json)?)));
     let (clip, others, is_error) = match mcp {
@@ -418,7 +428,10 @@ fn result(output: Clip) -> (Given, u64) {
             let is_error = json::member(json, "isError") == Some("true");
             if json.len() <= max {
                 let output = json.to_owned();
-                return (Given { output, is_json: true, is_error, ..Given::default() }, 0);
+                return (
+                    CallResult { output, is_json: true, is_error, ..CallResult::default() },
+                    0,
+                );
             }
             let (clip, others) = text(&blocks, max);
             (clip, others, is_error)
@@ -426,7 +439,7 @@ fn result(output: Clip) -> (Given, u64) {
     };
     let Clipped { text, left_out } = clip.finish();
     let output = if text.trim().is_empty() { NOTHING.into() } else { text };
-    (Given { output, is_error, ..Given::default() }, left_out + others)
+    (CallResult { output, is_error, ..CallResult::default() }, left_out + others)
 }
 
 /// Returns the blocks of a result as MCP has it.

@@ -22,9 +22,9 @@ const STRANGE: &str = "A number that no double holds, -0, half of a surrogate pa
      nested too deep fit nowhere that the schema asks for anything.";
 
 /// A JSON Schema.
-pub(super) struct Schema(Validator);
+pub(super) struct JsonSchema(Validator);
 
-impl Schema {
+impl JsonSchema {
     /// Reads a schema. Fails if it is none, refers to another file, or holds what the validator
     /// would read as something else.
     pub(super) fn new(text: &str) -> anyhow::Result<Self> {
@@ -34,7 +34,7 @@ impl Schema {
             bail!("its schema can't be used: a number in it is more than a double holds, or -0");
         }
         match jsonschema::validator_for(&schema) {
-            Ok(validator) => Ok(Schema(validator)),
+            Ok(validator) => Ok(JsonSchema(validator)),
             Err(error) => bail!("its schema can't be used: {error}"),
         }
     }
@@ -48,7 +48,7 @@ impl Schema {
         if json::minify_and_check(arguments).1.duplicate_key {
             return Some("the arguments: a key comes twice".to_owned());
         }
-        let Some(Held { value, is_strange }) = held(arguments, &Standin::default()) else {
+        let Some(HeldValue { value, is_strange }) = held(arguments, &Standin::default()) else {
             return Some("the arguments: no valid JSON".to_owned());
         };
         let places = self.places(&value);
@@ -127,19 +127,19 @@ fn standins() -> impl Iterator<Item = Standin> {
 }
 
 /// JSON as the validator holds it.
-struct Held {
+struct HeldValue {
     value: Value,
     /// True if a stand-in is in it.
     is_strange: bool,
 }
 
 /// Returns JSON as the validator holds it; nothing if the text is none.
-fn held(text: &str, standin: &Standin) -> Option<Held> {
+fn held(text: &str, standin: &Standin) -> Option<HeldValue> {
     let json: &RawValue = json::read(text).ok()?;
     let mut strange = 0;
     let mut reader = Reader::new(json::Source::Text, json.get());
     let value = value(&mut reader, 0, standin, &mut strange).ok()?;
-    Some(Held { value, is_strange: strange > 0 })
+    Some(HeldValue { value, is_strange: strange > 0 })
 }
 
 fn value(
@@ -227,7 +227,7 @@ mod tests {
 
     #[track_caller]
     fn check(schema: &str, arguments: &str, fits: bool) {
-        let misfit = Schema::new(schema).unwrap().misfit(arguments);
+        let misfit = JsonSchema::new(schema).unwrap().misfit(arguments);
         assert_eq!(misfit.is_none(), fits, "{schema}: {arguments}: {misfit:?}");
     }
 
@@ -280,7 +280,7 @@ mod tests {
         check(schema, r#"{"n":18446744073709551615}"#, true);
         check(schema, r#"{"n":9007199254740992}"#, false);
         for number in ["18446744073709551617", "-0", "1e999"] {
-            let error = Schema::new(&format!(r#"{{"maximum":{number}}}"#)).err().unwrap();
+            let error = JsonSchema::new(&format!(r#"{{"maximum":{number}}}"#)).err().unwrap();
             assert!(!error.to_string().is_empty());
         }
     }
@@ -410,7 +410,7 @@ mod tests {
             strange in select(&["1e999", "-0", "\"\\ud83d\""][..]),
         ) {
             let schema = format!("{{\"properties\":{{\"x\":{schema},\"y\":{inner}}}}}");
-            let schema = Schema::new(&schema).unwrap();
+            let schema = JsonSchema::new(&schema).unwrap();
             let misfit = schema.misfit("{\"x\":\"b\"}").is_some();
             let strange = format!("{{\"x\":\"b\",\"y\":{strange}}}");
             prop_assert!(!misfit || schema.misfit(&strange).is_some(), "{}", strange);
@@ -448,7 +448,7 @@ for line in sys.stdin:
         assert_eq!(theirs.lines().count(), pairs.len());
         let (mut ran, mut refused) = (0, 0);
         for ((schema, arguments), theirs) in pairs.iter().zip(theirs.lines()) {
-            let fits = Schema::new(schema).unwrap().misfit(arguments).is_none();
+            let fits = JsonSchema::new(schema).unwrap().misfit(arguments).is_none();
             assert!(!fits || theirs == "1", "{schema}\n{arguments}");
             ran += u32::from(fits);
             refused += u32::from(!fits && theirs == "1");

@@ -13,11 +13,11 @@ use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 use serde_json::value::RawValue;
 
-use crate::agent::schema::Schema;
+use crate::agent::schema::JsonSchema;
 use crate::event::in_namespace;
 use crate::format::turn::Declaration;
 use crate::json;
-use crate::request::Call;
+use crate::request::PendingCall;
 use crate::tools::SCHEMAS;
 
 /// The longest name of a tool, in characters: every provider takes that.
@@ -37,7 +37,7 @@ pub(crate) struct Tool {
     /// The description that the model gets.
     pub(crate) declaration: Declaration,
     /// The schema of its arguments, if it has one.
-    checked: Option<Schema>,
+    checked: Option<JsonSchema>,
 }
 
 impl Toolbox {
@@ -151,7 +151,7 @@ impl Toolbox {
     }
 
     /// Returns the tool that a call is of: in its namespace, if it has one, and else in none.
-    pub(crate) fn of(&self, call: &Call) -> Option<&Tool> {
+    pub(crate) fn of(&self, call: &PendingCall) -> Option<&Tool> {
         let is_word = |name: &str| is_name(name);
         let is_safe = is_word(&call.name) && call.namespace.as_deref().is_none_or(is_word);
         self.get(&call.tool()).filter(|_| is_safe)
@@ -257,7 +257,7 @@ impl Tool {
             );
         }
         let schema = schema.unwrap_or(if is_declaration { ANY } else { json });
-        let checked = Schema::new(schema)?;
+        let checked = JsonSchema::new(schema)?;
         self.declaration.description = text("description");
         self.declaration.schema = schema.to_owned();
         self.checked = Some(checked);

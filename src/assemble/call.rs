@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::{io, mem};
 
-use crate::assemble::context::{AssemblerConfig, Inference, Out};
+use crate::assemble::context::{AssemblerConfig, ChoiceOut, Inference};
 use crate::event::{
     Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
     ToolCallDelta, ToolCallStart, ToolResult, WarningCode, is_blank, is_no_id, made_up_id,
@@ -48,7 +48,7 @@ const USUAL: usize = 256;
 const MAX_KEPT: usize = 64 << 10;
 
 #[derive(Default)]
-pub(super) struct Call {
+pub(super) struct AssembledCall {
     pub(super) index: u64,
     /// The key of its first fragment that has one.
     pub(super) key: Key,
@@ -120,7 +120,7 @@ impl Waiting {
         self.texts.shrink_to(MAX_KEPT);
     }
 
-    fn add(&mut self, id: &str, call: &Call) {
+    fn add(&mut self, id: &str, call: &AssembledCall) {
         if self.calls.is_empty() {
             self.texts.clear();
         }
@@ -135,7 +135,7 @@ impl Waiting {
     }
 
     /// Takes back those that the caller has to run.
-    pub(super) fn withdraw(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+    pub(super) fn withdraw(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
         for call in self.calls.iter().filter(|call| call.executor.is_none()) {
             out.emit(Kind::InvalidToolCall(InvalidToolCall {
@@ -179,7 +179,7 @@ impl Waiting {
     }
 }
 
-impl Call {
+impl AssembledCall {
     /// Begins anew, as the call of this index; keeps buffers.
     pub(super) fn begin(&mut self, index: u64, max_depth: usize) {
         let (mut name, source) = (mem::take(&mut self.name), mem::take(&mut self.source));
@@ -188,7 +188,8 @@ impl Call {
         arguments.clear();
         arguments.shrink_to(MAX_KEPT);
         let scanner = Scanner::new(max_depth);
-        *self = Call { index, name, arguments, source, scanner, ..Call::default() };
+        *self =
+            AssembledCall { index, name, arguments, source, scanner, ..AssembledCall::default() };
     }
 
     /// True if the arguments so far are one whole JSON value.
@@ -294,8 +295,8 @@ impl Call {
     pub(super) fn feed(
         &mut self,
         part: &CallPart<'_>,
-        ids: &Ids,
-        out: &mut Out<'_, '_>,
+        ids: &CallIds,
+        out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         if let (None, Some(id)) = (&self.id, part.id) {
             self.id = Some(id.to_owned());
@@ -345,7 +346,12 @@ impl Call {
 
     /// A name may be repeated on each fragment; where the format sends it in pieces, it may
     /// grow until there are arguments. Any other name contradicts it.
-    fn add_name(&mut self, name: &str, is_piece: bool, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn add_name(
+        &mut self,
+        name: &str,
+        is_piece: bool,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
         if name.is_empty() || self.name == name {
             return Ok(());
         }
@@ -417,7 +423,11 @@ impl Call {
 
     /// If each fragment repeats the arguments from their beginning, which makes no JSON together,
     /// takes the last one alone.
-    pub(super) fn take_once(&mut self, ids: &Ids, out: &mut Out<'_, '_>) -> io::Result<()> {
+    pub(super) fn take_once(
+        &mut self,
+        ids: &CallIds,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
         if self.repeats < 2 || self.is_in_pieces || self.is_free || !self.is_broken() {
             return Ok(());
         }
@@ -453,7 +463,7 @@ impl Call {
         !self.name.is_empty() && (self.is_free || self.first == Some(b'{'))
     }
 
-    fn emit_delta(&mut self, ids: &Ids, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn emit_delta(&mut self, ids: &CallIds, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         if !mem::replace(&mut self.started, true) {
             self.emit_start(&ids.get(self.id.as_deref(), self.index), out)?;
         }
@@ -467,11 +477,11 @@ impl Call {
         self.delta(&text, out)
     }
 
-    fn emit_start(&self, id: &str, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn emit_start(&self, id: &str, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         out.emit(Kind::ToolCallStart(ToolCallStart { index: self.index, id, name: &self.name }))
     }
 
-    fn delta(&self, arguments: &str, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn delta(&self, arguments: &str, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         if arguments.is_empty() {
             return Ok(());
         }
@@ -485,9 +495,9 @@ impl Call {
     /// isn't. One that was emitted is `waiting` for its result.
     pub(super) fn close(
         &mut self,
-        ids: &mut Ids,
+        ids: &mut CallIds,
         waiting: &mut Waiting,
-        out: &mut Out<'_, '_>,
+        out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         if self.placeholder.is_some() || self.misnamed.is_some() {
             self.settle_arguments(out)?;
@@ -539,7 +549,7 @@ impl Call {
 
     /// Compares its arguments with the placeholder, or has that in their place if none came.
     #[cold]
-    fn settle_arguments(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn settle_arguments(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         let may_settle = matches!(self.fault, None | Some(Reason::Withdrawn));
         if let Some(given) = self.placeholder.take().filter(|_| may_settle) {
             if self.scanner.status() == Status::Empty {
@@ -562,7 +572,7 @@ impl Call {
         &self,
         reason: Reason,
         raw: Option<&str>,
-        out: &mut Out<'_, '_>,
+        out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         let call = InvalidToolCall {
             index: self.index,
@@ -576,7 +586,7 @@ impl Call {
     }
 
     /// Returns the input as it is to be emitted, or the reason not to.
-    fn judge(&self, out: &mut Out<'_, '_>) -> io::Result<Result<Cow<'_, str>, Reason>> {
+    fn judge(&self, out: &mut ChoiceOut<'_, '_>) -> io::Result<Result<Cow<'_, str>, Reason>> {
         if is_blank(&self.name) {
             return Ok(Err(Reason::NoName));
         }
@@ -611,7 +621,11 @@ impl Call {
 
     /// Warns of what readers of the arguments disagree about. Returns them without white space
     /// between tokens, and with only the last member of each name.
-    fn disambiguate<'j>(&self, json: &'j str, out: &mut Out<'_, '_>) -> io::Result<Cow<'j, str>> {
+    fn disambiguate<'j>(
+        &self,
+        json: &'j str,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<Cow<'j, str>> {
         let (arguments, found) = json::minify_and_check(json);
         for (inference, is_there) in [
             (LONE_SURROGATE, found.lone_surrogate),
@@ -658,9 +672,9 @@ impl Call {
 /// the provider sends an id after it was made up for another call, that id is
 /// replaced: no two calls get one id from here.
 #[derive(Default)]
-pub(super) struct Ids {
+pub(super) struct CallIds {
     /// The calls of each id that the provider sent.
-    sent: HashMap<String, Sent>,
+    sent: HashMap<String, SentId>,
     /// The numbers of those that look made up.
     numbers: BTreeSet<u64>,
     /// For each number up to the highest that was made up and printed, true if it was.
@@ -672,17 +686,17 @@ pub(super) struct Ids {
 }
 
 /// The calls that an id was sent for.
-struct Sent {
+struct SentId {
     /// The one that it was sent for last, the first time.
     latest: u64,
     /// The indices of all, in order.
     calls: Vec<u64>,
 }
 
-impl Ids {
+impl CallIds {
     /// Forgets all, and keeps buffers.
     pub(super) fn clear(&mut self) {
-        let Ids { sent, numbers, made_up, next, latest } = self;
+        let CallIds { sent, numbers, made_up, next, latest } = self;
         sent.clear();
         numbers.clear();
         made_up.clear();
@@ -700,7 +714,7 @@ impl Ids {
                 }
             }
             None => {
-                let sent = Sent { latest: index, calls: vec![index] };
+                let sent = SentId { latest: index, calls: vec![index] };
                 self.sent.insert(id.to_owned(), sent);
             }
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use smallvec::SmallVec;
 
-use crate::assemble::call::{Call, Ids, is_nothing};
+use crate::assemble::call::{AssembledCall, CallIds, is_nothing};
 use crate::assemble::context::Inference;
 use crate::event::{Arguments, CallPart, Key, WarningCode};
 
@@ -32,11 +32,11 @@ const MAX_KEYS: usize = 4096;
 const FEW: u64 = 16;
 
 #[derive(Default)]
-pub(super) struct Calls {
+pub(super) struct AssembledCalls {
     /// Calls that are open, in the order of their index: their place in the order of appearance.
-    open: VecDeque<Box<Call>>,
+    open: VecDeque<Box<AssembledCall>>,
     /// One that has ended: the next one has its buffers.
-    spare: Option<Box<Call>>,
+    spare: Option<Box<AssembledCall>>,
     /// The number of calls so far.
     count: u64,
     /// The calls of the keys that are no places in the text.
@@ -45,20 +45,20 @@ pub(super) struct Calls {
     in_text: SmallVec<[(Key, u64); 1]>,
     /// The keys of calls that have ended, by their index: the oldest make room for others.
     ended: BTreeMap<u64, Key>,
-    pub(super) ids: Ids,
+    pub(super) ids: CallIds,
     latest: Option<u64>,
     /// The key of the last fragment, while the call that it belongs to is open.
     last: Option<Key>,
 }
 
-impl Calls {
+impl AssembledCalls {
     /// Begins anew; keeps buffers if there were few calls.
     pub(super) fn clear(&mut self) {
         if self.count > FEW {
-            *self = Calls::default();
+            *self = AssembledCalls::default();
             return;
         }
-        let Calls { open, spare, count, by_key, in_text, ended, ids, latest, last } = self;
+        let AssembledCalls { open, spare, count, by_key, in_text, ended, ids, latest, last } = self;
         open.clear();
         spare.iter_mut().for_each(|call| call.begin(0, 0));
         *count = 0;
@@ -229,14 +229,14 @@ impl Calls {
 
     /// Returns a call that is open, and the ids of all.
     #[inline]
-    pub(super) fn get_mut(&mut self, index: u64) -> (Option<&mut Call>, &Ids) {
+    pub(super) fn get_mut(&mut self, index: u64) -> (Option<&mut AssembledCall>, &CallIds) {
         let call = self.place(index).and_then(|place| self.open.get_mut(place));
         (call.map(Box::as_mut), &self.ids)
     }
 
     /// Returns the first open call of this id that has no result.
-    pub(super) fn unanswered(&mut self, id: &str) -> Option<&mut Call> {
-        let is_unanswered = |call: &Call| !call.is_answered();
+    pub(super) fn unanswered(&mut self, id: &str) -> Option<&mut AssembledCall> {
+        let is_unanswered = |call: &AssembledCall| !call.is_answered();
         let mut calls = self.ids.calls(id).iter();
         let index = *calls.find(|index| self.get(**index).is_some_and(is_unanswered))?;
         self.get_mut(index).0
@@ -250,7 +250,7 @@ impl Calls {
 
     /// Takes out the open calls of this key, or all of them without one.
     #[inline]
-    pub(super) fn take(&mut self, key: Key) -> SmallVec<[Box<Call>; 1]> {
+    pub(super) fn take(&mut self, key: Key) -> SmallVec<[Box<AssembledCall>; 1]> {
         match key {
             Key::None => self.open.drain(..).collect(),
             key => {
@@ -275,13 +275,13 @@ impl Calls {
     }
 
     /// Keeps the buffers of a call that was taken out.
-    pub(super) fn keep(&mut self, call: Box<Call>) {
+    pub(super) fn keep(&mut self, call: Box<AssembledCall>) {
         self.spare = Some(call);
     }
 
     /// Returns a call that is open.
     #[inline]
-    pub(super) fn get(&self, index: u64) -> Option<&Call> {
+    pub(super) fn get(&self, index: u64) -> Option<&AssembledCall> {
         self.open.get(self.place(index)?).map(Box::as_ref)
     }
 
@@ -292,12 +292,12 @@ impl Calls {
     }
 
     /// True if no call came after this one.
-    pub(super) fn is_last(&self, call: &Call) -> bool {
+    pub(super) fn is_last(&self, call: &AssembledCall) -> bool {
         call.index + 1 == self.count
     }
 
     /// Forgets the last call: it was text.
-    pub(super) fn forget(&mut self, call: &Call) {
+    pub(super) fn forget(&mut self, call: &AssembledCall) {
         self.count = call.index;
     }
 

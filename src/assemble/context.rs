@@ -60,20 +60,20 @@ pub(super) struct Context {
 }
 
 /// Takes the events of one choice.
-pub(super) struct Out<'a, 'e> {
+pub(super) struct ChoiceOut<'a, 'e> {
     pub(super) choice: u64,
     context: &'a mut Context,
     emit: &'a mut Emit<'e>,
 }
 
-impl<'a, 'e> Out<'a, 'e> {
+impl<'a, 'e> ChoiceOut<'a, 'e> {
     pub(super) fn new(choice: u64, context: &'a mut Context, emit: &'a mut Emit<'e>) -> Self {
-        Out { choice, context, emit }
+        ChoiceOut { choice, context, emit }
     }
 
     /// Returns the way out for another choice.
-    pub(super) fn of(&mut self, choice: u64) -> Out<'_, 'e> {
-        Out { choice, context: self.context, emit: self.emit }
+    pub(super) fn of(&mut self, choice: u64) -> ChoiceOut<'_, 'e> {
+        ChoiceOut { choice, context: self.context, emit: self.emit }
     }
 
     pub(super) fn config(&self) -> &AssemblerConfig {

@@ -3,7 +3,7 @@
 
 use std::{io, mem};
 
-use crate::assemble::context::{Out, OwnedFailure};
+use crate::assemble::context::{ChoiceOut, OwnedFailure};
 use crate::event::owned::Owned;
 use crate::event::{Code, Failure, Kind, ProviderEvent, Warning, WarningCode};
 
@@ -19,7 +19,11 @@ impl Failures {
     /// Adds an error; returns true if nothing more can be read after it. The
     /// worst one counts, of equals the first, but a provider's words are worth
     /// more than a bare status.
-    pub(super) fn feed(&mut self, failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+    pub(super) fn feed(
+        &mut self,
+        failure: Failure<'_>,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<bool> {
         match failure.code {
             Code::Malformed => warn(failure, out)?,
             Code::Truncated => {
@@ -48,7 +52,7 @@ impl Failures {
     pub(super) fn finish(
         &mut self,
         cut: Option<Failure<'_>>,
-        out: &mut Out<'_, '_>,
+        out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<Option<OwnedFailure>> {
         let (last, tail) = (self.last.take(), self.tail.take());
         let is_worst = |cut: &Failure<'_>| {
@@ -79,7 +83,7 @@ impl Failures {
 }
 
 /// Emits an error that the message does not end with as a warning.
-fn warn(failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+fn warn(failure: Failure<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
     let Failure { code, message, offset, raw, .. } = failure;
     let Some(code) = WarningCode::of_error(code) else { return Ok(()) };
     out.emit(Kind::Warning(Warning { code, message, offset, index: None }))?;
@@ -93,7 +97,11 @@ fn warn(failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
 
 /// Emits `other` as a warning, unless that has been done, or the message ends
 /// with an error of the same message.
-fn warn_beside(last: Failure<'_>, other: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+fn warn_beside(
+    last: Failure<'_>,
+    other: Failure<'_>,
+    out: &mut ChoiceOut<'_, '_>,
+) -> io::Result<()> {
     let is_known = other.code == Code::Malformed || other.message == last.message;
     if is_known { Ok(()) } else { warn(other, out) }
 }

@@ -18,9 +18,9 @@ const MAX_TAIL: usize = 1 << 20;
 pub(super) struct Logged {
     /// The most calls of a choice that wait for their results; 0 is no limit.
     max_calls: usize,
-    choices: ByChoice<Choice>,
+    choices: ByChoice<LoggedChoice>,
     /// The last lines of the message, held until all of them have come: only then it ended well.
-    tail: Vec<Held>,
+    tail: Vec<HeldEvent>,
     /// The bytes of the remarks among them.
     tail_size: usize,
     /// The time at which the next event came, if its line has it.
@@ -30,14 +30,14 @@ pub(super) struct Logged {
 }
 
 /// An event that waits for the end.
-struct Held {
+struct HeldEvent {
     time: Option<u64>,
     choice: u64,
     kind: Owned<Kind<'static>>,
 }
 
 #[derive(Default)]
-struct Choice {
+struct LoggedChoice {
     /// The ids of the calls that the caller has to run, and how many there are of each.
     to_run: BTreeMap<String, usize>,
     /// Their indexes, with those that have a result.
@@ -45,7 +45,7 @@ struct Choice {
     is_finished: bool,
 }
 
-impl Choice {
+impl LoggedChoice {
     /// One call of this id is not to be run.
     fn remove(&mut self, id: &str) {
         match self.to_run.get_mut(id) {
@@ -152,16 +152,16 @@ impl Logged {
 
     fn hold(&mut self, time: Option<u64>, event: &Event<'_>) -> io::Result<()> {
         let (choice, kind) = (event.choice, Owned::new(event.kind));
-        self.tail.push(Held { time, choice, kind });
+        self.tail.push(HeldEvent { time, choice, kind });
         Ok(())
     }
 
     /// Emits the last lines, the turn and the usage right before the end.
     fn flush(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let tail = std::mem::take(&mut self.tail);
-        let is_end = |held: &Held| matches!(held.kind.get(), Kind::Finish(_));
+        let is_end = |held: &HeldEvent| matches!(held.kind.get(), Kind::Finish(_));
         let end = tail.iter().rposition(is_end).unwrap_or(tail.len());
-        let mut lines: Vec<(usize, &Held)> = tail.iter().enumerate().collect();
+        let mut lines: Vec<(usize, &HeldEvent)> = tail.iter().enumerate().collect();
         lines.sort_by_key(|&(at, held)| match held.kind.get() {
             Kind::Turn(_) => 1,
             Kind::Usage(_) => 2,

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 
-use crate::assemble::call::{Call, Waiting, is_nothing};
-use crate::assemble::calls::Calls;
-use crate::assemble::context::{Inference, Out};
+use crate::assemble::call::{AssembledCall, Waiting, is_nothing};
+use crate::assemble::calls::AssembledCalls;
+use crate::assemble::context::{ChoiceOut, Inference};
 use crate::assemble::failures::Failures;
 use crate::event::owned::Owned;
 use crate::event::{
@@ -40,7 +40,7 @@ const FINISH_MISMATCH: Inference =
     (WarningCode::FinishMismatch, "the finish reason speaks of tool calls, but there is none");
 
 #[derive(Default)]
-pub(super) struct Message {
+pub(super) struct OpenMessage {
     choices: ByChoice<Box<ChoiceState>>,
     /// The buffers for the next choice.
     spare: Option<Box<ChoiceState>>,
@@ -63,7 +63,7 @@ pub(super) struct Message {
 
 #[derive(Default)]
 struct ChoiceState {
-    calls: Calls,
+    calls: AssembledCalls,
     /// The warnings about each call that have been emitted.
     warned: BTreeSet<(u64, WarningCode)>,
     finish: Owned<Option<Finish<'static>>>,
@@ -74,10 +74,10 @@ struct ChoiceState {
     holds: bool,
 }
 
-impl Message {
+impl OpenMessage {
     /// Begins anew; keeps buffers.
     pub(super) fn clear(&mut self) {
-        let Message {
+        let OpenMessage {
             choices,
             spare,
             usage,
@@ -106,7 +106,11 @@ impl Message {
     }
 
     /// Takes an event; returns true if nothing more can be read.
-    pub(super) fn feed(&mut self, event: &Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+    pub(super) fn feed(
+        &mut self,
+        event: &Event<'_>,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<bool> {
         if self.choices.is_too_many(event.choice) && event.kind.is_of_choice() {
             return self.error(TOO_MANY_CHOICES, out);
         }
@@ -145,7 +149,7 @@ impl Message {
 
     /// Takes an event that few records have, as [`Self::feed`] does.
     #[cold]
-    fn rare(&mut self, event: &Event<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+    fn rare(&mut self, event: &Event<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
         match event.kind {
             Kind::Lost => self.taint(),
             Kind::Withdrawn => self.choice(out).withdraw(out)?,
@@ -175,13 +179,13 @@ impl Message {
         state.is_some_and(|state| state.calls.joins(part.key))
     }
 
-    fn choice(&mut self, out: &Out<'_, '_>) -> &mut ChoiceState {
+    fn choice(&mut self, out: &ChoiceOut<'_, '_>) -> &mut ChoiceState {
         self.choices.or_insert_with(out.choice, || self.spare.take().unwrap_or_default())
     }
 
     /// Emits a warning; that of an unknown type of event or an unknown member once, as long as there
     /// are few of them.
-    fn warning(&mut self, warning: Warning<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn warning(&mut self, warning: Warning<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         if matches!(warning.code, WarningCode::UnknownEvent | WarningCode::UnknownField) {
             if self.unknown.contains(warning.message) {
                 return Ok(());
@@ -193,7 +197,7 @@ impl Message {
         out.emit(Kind::Warning(warning))
     }
 
-    fn part(&mut self, part: &CallPart<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+    fn part(&mut self, part: &CallPart<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
         let state =
             self.choices.or_insert_with(out.choice, || self.spare.take().unwrap_or_default());
         let index = match state.calls.next(part) {
@@ -242,12 +246,12 @@ impl Message {
     }
 
     #[cold]
-    fn too_many_calls(&mut self, max: usize, out: &mut Out<'_, '_>) -> io::Result<bool> {
+    fn too_many_calls(&mut self, max: usize, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
         let message = format!("more tool calls than --max-calls {max}");
         self.error(Failure::new(Code::Limit, &message, None), out)
     }
 
-    fn call_end(&mut self, end: CallEnd<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn call_end(&mut self, end: CallEnd<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         let finish = self.choices.get(out.choice).and_then(|state| state.finish.get());
         let is_done = finish.is_some_and(is_end_of_calls);
         self.end_calls(end, finish.map(|finish| finish.finish_reason), is_done, out)
@@ -260,7 +264,7 @@ impl Message {
         end: CallEnd<'_>,
         finish: Option<FinishReason>,
         is_done: bool,
-        out: &mut Out<'_, '_>,
+        out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         let is_cut = finish.is_some_and(FinishReason::is_cut);
         // Where nothing but the end of the choice closes them, only a reason that says so does.
@@ -315,7 +319,7 @@ impl Message {
     pub(super) fn end_postponed(
         &mut self,
         next: &Kind<'_>,
-        out: &mut Out<'_, '_>,
+        out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         let Some((choice, key)) = self.postponed.take() else { return Ok(()) };
         let (finish, is_done) = match next {
@@ -329,7 +333,7 @@ impl Message {
         self.end_calls(CallEnd { key, fault: None }, finish, is_done, &mut out.of(choice))
     }
 
-    fn error(&mut self, failure: Failure<'_>, out: &mut Out<'_, '_>) -> io::Result<bool> {
+    fn error(&mut self, failure: Failure<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
         if failure.code == Code::Malformed {
             self.taint();
         }
@@ -340,7 +344,7 @@ impl Message {
     /// have none, and if it was only a piece of some, all of them. Where several calls end at once,
     /// arguments that are not whole may be those of a call of the same name that has none: some
     /// servers name and identify each fragment.
-    fn taint_robbed(&mut self, calls: &mut [Box<Call>], choice: u64) {
+    fn taint_robbed(&mut self, calls: &mut [Box<AssembledCall>], choice: u64) {
         let (mut is_any, mut is_torn) = (self.is_lossy, self.nameless.len() > MAX_NAMELESS);
         if !self.nameless.is_empty() {
             let ending = calls.iter().map(|call| (choice, &**call));
@@ -373,7 +377,7 @@ impl Message {
 
     /// Ends the calls that were never closed, or were taken back at the end of their choice: they
     /// must not be run.
-    pub(super) fn cut_open_calls(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+    pub(super) fn cut_open_calls(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         for (choice, state) in self.choices.iter_mut() {
             if state.finish.get().is_some_and(|finish| finish.finish_reason.withdraws()) {
                 state.withdraw(&mut out.of(choice))?;
@@ -398,7 +402,7 @@ impl Message {
 
     /// Warns of choices whose finish reason is calls, but that have none, and of one that was asked
     /// for and never came.
-    pub(super) fn check_finish(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+    pub(super) fn check_finish(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         let is_missing = |choice: &u64| *choice > 0 && !self.choices.contains(*choice);
         if let Some(choice) = out.config().choice.filter(is_missing) {
             out.of(choice).warn(NO_CHOICE, None)?;
@@ -417,13 +421,21 @@ impl Message {
     }
 
     /// Emits the last lines of all choices but one.
-    pub(super) fn finish_others(&mut self, main: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
+    pub(super) fn finish_others(
+        &mut self,
+        main: u64,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
         let others: Vec<u64> = self.choices.choices().filter(|&choice| choice != main).collect();
         others.into_iter().try_for_each(|choice| self.finish_choice(choice, out))
     }
 
     /// Emits the last line of a choice.
-    pub(super) fn finish_choice(&mut self, choice: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
+    pub(super) fn finish_choice(
+        &mut self,
+        choice: u64,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
         let mut out = out.of(choice);
         let state = self.choice(&out);
         let finish = state.finish.get().unwrap_or(INFERRED);
@@ -450,14 +462,19 @@ impl ChoiceState {
 
     /// Takes back the calls so far that the caller has to run.
     #[cold]
-    fn withdraw(&mut self, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn withdraw(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         self.calls.withdraw_open();
         self.waiting.withdraw(out)
     }
 
     /// Warns of what was inferred about a call, once for each call.
     #[cold]
-    fn infer(&mut self, inference: Inference, index: u64, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn infer(
+        &mut self,
+        inference: Inference,
+        index: u64,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
         if self.warned.insert((index, inference.0)) {
             out.warn(inference, Some(index))?;
         }
@@ -465,7 +482,7 @@ impl ChoiceState {
     }
 
     /// Emits a result: its call needs not to be run.
-    fn answer(&mut self, result: ToolResult<'_>, out: &mut Out<'_, '_>) -> io::Result<()> {
+    fn answer(&mut self, result: ToolResult<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         self.holds = true;
         let call = self.waiting.answer(&result);
         if call.is_none()
@@ -509,10 +526,10 @@ fn note_name(
 /// those that have none; if `is_torn`, all; and those of which another one of their name has
 /// arguments that are not whole.
 #[cold]
-fn taint_bare(calls: &mut [Box<Call>], is_any: bool, is_torn: bool) {
+fn taint_bare(calls: &mut [Box<AssembledCall>], is_any: bool, is_torn: bool) {
     let broken = calls.iter().filter(|call| call.is_broken());
     let broken: HashSet<String> = broken.map(|call| call.name.clone()).collect();
-    let may_lack = |call: &&mut Box<Call>| {
+    let may_lack = |call: &&mut Box<AssembledCall>| {
         let is_robbed = is_any || broken.contains(&call.name);
         !call.is_stray() && (is_torn || is_robbed && call.is_bare())
     };

@@ -24,9 +24,9 @@ use crate::event::{
 };
 use crate::tools::Tools;
 pub use context::AssemblerConfig;
-use context::{Context, Out};
+use context::{ChoiceOut, Context};
 use log::Logged;
-use message::Message;
+use message::OpenMessage;
 
 /// The name of a framing or a format that is not known yet.
 const UNKNOWN: &str = "unknown";
@@ -39,9 +39,9 @@ pub struct Assembler {
     /// The format's name, for a message that ends before it is known.
     format: &'static str,
     framing: &'static str,
-    message: Option<Box<Message>>,
+    message: Option<Box<OpenMessage>>,
     /// The buffers of the one before it.
-    spare: Option<Box<Message>>,
+    spare: Option<Box<OpenMessage>>,
     /// The open message, if it is one of our own log.
     logged: Option<Logged>,
     /// Warnings, errors and provider events that came before the message that
@@ -128,7 +128,7 @@ impl Assembler {
                     return if size < MAX_PENDING { Ok(()) } else { self.flush_pending(emit) };
                 }
                 self.open(emit)?;
-                let mut out = Out::new(choice, &mut self.context, emit);
+                let mut out = ChoiceOut::new(choice, &mut self.context, emit);
                 let stop = match &mut self.message {
                     Some(message) => message.feed(event, &mut out)?,
                     None => false,
@@ -269,7 +269,7 @@ impl Assembler {
         emit(&Kind::Start(Start { framing: self.framing, ..start }).into())?;
         self.context.warned = None;
         let message = self.message.insert(self.spare.take().unwrap_or_default());
-        let mut out = Out::new(0, &mut self.context, emit);
+        let mut out = ChoiceOut::new(0, &mut self.context, emit);
         for pending in mem::take(&mut self.pending) {
             message.feed(&pending.get().into(), &mut out)?;
         }
@@ -307,7 +307,7 @@ impl Assembler {
 
     fn emit_end(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
         let Some(message) = &mut self.message else { return Ok(()) };
-        let mut out = Out::new(0, &mut self.context, emit);
+        let mut out = ChoiceOut::new(0, &mut self.context, emit);
         if cut.is_none() {
             message.end_postponed(&Kind::End, &mut out)?;
         }

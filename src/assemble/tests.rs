@@ -18,7 +18,7 @@
 //! ```
 
 use crate::assemble::*;
-use crate::event::words::Word;
+use crate::event::words::ClosedWords;
 use crate::event::{
     Arguments, CallEnd, CallInput, Executor, Finish, FinishReason, Key, Output, ProviderEvent,
     Reason, Text, ToolCall, ToolResult, Usage,
@@ -121,7 +121,7 @@ fn assembler(options: &str) -> Assembler {
 
 /// Returns the value of a closed list that a word names.
 #[track_caller]
-fn named<W: Word>(all: &[W], word: &str) -> W {
+fn named<W: ClosedWords>(all: &[W], word: &str) -> W {
     *all.iter().find(|it| it.word() == word).unwrap_or_else(|| panic!("{word}"))
 }
 

@@ -6,17 +6,17 @@ use crate::capture::replay::Plan;
 
 /// The answer to a request.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct PlayedAnswer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Body,
+    pub(crate) body: AnswerBody,
     /// The capture that it is made of.
     pub(crate) file: Option<String>,
 }
 
 /// The body of an answer.
 #[derive(Debug)]
-pub(crate) enum Body {
+pub(crate) enum AnswerBody {
     Played(Arc<Plan>),
     Whole(String),
 }

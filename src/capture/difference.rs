@@ -48,12 +48,12 @@ pub(crate) struct Hunk {
     pub(crate) is: Vec<String>,
     /// The lines in a golden file of the events that are shown: the first one, and how many.
     lines: [(usize, usize); 2],
-    rows: Vec<Row>,
+    rows: Vec<DiffLine>,
 }
 
 /// A line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Row {
+struct DiffLine {
     /// `-`, `+`, or a blank for what does not differ.
     sign: char,
     stretches: Vec<Stretch>,
@@ -97,7 +97,7 @@ impl Diff {
                 };
                 let gone = range(&old, operation.old_range());
                 if operation.tag() == DiffTag::Equal {
-                    hunk.rows.extend(gone.into_iter().map(|text| Row::of(' ', text)));
+                    hunk.rows.extend(gone.into_iter().map(|text| DiffLine::of(' ', text)));
                     continue;
                 }
                 if hunk.line == 0 {
@@ -119,7 +119,7 @@ impl Diff {
                 hunk.kinds.iter().take(4).map(String::as_str).collect::<Vec<_>>().join(", ");
             let more = if hunk.kinds.len() > 4 { ", …" } else { "" };
             page.line(
-                Some(Style::Cyan),
+                Some(DiffStyle::Cyan),
                 &format!("@@ -{old} +{new} @@ line {}: {shown}{more}", hunk.line),
             );
             hunk.rows.iter().for_each(|row| page.row(row));
@@ -144,7 +144,7 @@ impl Hunk {
     /// counterpart yet.
     fn changed(&mut self, old: Vec<String>, new: Vec<String>) {
         let mut free: Vec<Option<&String>> = new.iter().map(Some).collect();
-        let mut written: Vec<Option<Vec<Row>>> = new.iter().map(|_| None).collect();
+        let mut written: Vec<Option<Vec<DiffLine>>> = new.iter().map(|_| None).collect();
         for event in &old {
             let is_like =
                 |other: &Option<&String>| other.is_some_and(|other| kind(other) == kind(event));
@@ -206,15 +206,15 @@ fn paths_between(path: &str, was: &str, is: &str, paths: &mut Vec<String>) {
     }
 }
 
-impl Row {
-    fn of(sign: char, text: String) -> Row {
-        Row { sign, stretches: vec![Stretch { is_change: false, text }] }
+impl DiffLine {
+    fn of(sign: char, text: String) -> DiffLine {
+        DiffLine { sign, stretches: vec![Stretch { is_change: false, text }] }
     }
 }
 
 /// Returns the lines of an event without a counterpart.
-fn whole(sign: char, event: &str) -> Vec<Row> {
-    limited(lines(event).into_iter().map(|line| Row::of(sign, line)).collect(), sign)
+fn whole(sign: char, event: &str) -> Vec<DiffLine> {
+    limited(lines(event).into_iter().map(|line| DiffLine::of(sign, line)).collect(), sign)
 }
 
 /// Returns an event as lines: it is broken after each line end in its texts.
@@ -241,24 +241,24 @@ fn lines(event: &str) -> Vec<String> {
 }
 
 /// Returns the first rows of these, and how many more there are.
-fn limited(mut rows: Vec<Row>, sign: char) -> Vec<Row> {
+fn limited(mut rows: Vec<DiffLine>, sign: char) -> Vec<DiffLine> {
     if rows.len() > MAX_LINES + 1 {
         let more = rows.len() - MAX_LINES;
         rows.truncate(MAX_LINES);
-        rows.push(Row::of(sign, format!("    … {more} more lines")));
+        rows.push(DiffLine::of(sign, format!("    … {more} more lines")));
     }
     rows
 }
 
 /// Compares two events, line by line. Returns the lines that went, with one before and after them
 /// that stayed, and those that came.
-fn rows(was: &str, is: &str) -> (Vec<Row>, Vec<Row>) {
+fn rows(was: &str, is: &str) -> (Vec<DiffLine>, Vec<DiffLine>) {
     let (old, new) = (lines(was), lines(is));
     if old.len() == 1 && new.len() == 1 {
         let (gone, came) = stretches(was, is);
         return (
-            vec![Row { sign: '-', stretches: gone }],
-            vec![Row { sign: '+', stretches: came }],
+            vec![DiffLine { sign: '-', stretches: gone }],
+            vec![DiffLine { sign: '+', stretches: came }],
         );
     }
     let mut gone = Vec::new();
@@ -272,17 +272,17 @@ fn rows(was: &str, is: &str) -> (Vec<Row>, Vec<Row>) {
             let (mine, theirs) =
                 (take(&old, operation.old_range()), take(&new, operation.new_range()));
             if let DiffOp::Equal { .. } = operation {
-                gone.extend(mine.into_iter().map(|line| Row::of('-', line)));
-                came.extend(theirs.into_iter().map(|line| Row::of('+', line)));
+                gone.extend(mine.into_iter().map(|line| DiffLine::of('-', line)));
+                came.extend(theirs.into_iter().map(|line| DiffLine::of('+', line)));
                 continue;
             }
             let pairs = mine.len().min(theirs.len());
             for (mine, theirs) in mine.iter().zip(&theirs) {
                 let (old, new) = stretches(mine, theirs);
-                gone.push(Row { sign: '-', stretches: old });
-                came.push(Row { sign: '+', stretches: new });
+                gone.push(DiffLine { sign: '-', stretches: old });
+                came.push(DiffLine { sign: '+', stretches: new });
             }
-            let alone = |sign, text: String| Row {
+            let alone = |sign, text: String| DiffLine {
                 sign,
                 stretches: vec![Stretch { is_change: true, text }],
             };
@@ -295,7 +295,7 @@ fn rows(was: &str, is: &str) -> (Vec<Row>, Vec<Row>) {
 
 /// The colours of a terminal.
 #[derive(Clone, Copy)]
-enum Style {
+enum DiffStyle {
     Red = 31,
     Green = 32,
     Cyan = 36,
@@ -307,7 +307,7 @@ struct Page {
 }
 
 impl Page {
-    fn styled(&mut self, style: Option<Style>, is_reversed: bool, text: &str) {
+    fn styled(&mut self, style: Option<DiffStyle>, is_reversed: bool, text: &str) {
         let style = style.filter(|_| self.has_color && !text.is_empty());
         if let Some(style) = style {
             let reversed = if is_reversed { ";7" } else { "" };
@@ -319,15 +319,15 @@ impl Page {
         }
     }
 
-    fn line(&mut self, style: Option<Style>, text: &str) {
+    fn line(&mut self, style: Option<DiffStyle>, text: &str) {
         self.styled(style, false, text);
         self.text.push('\n');
     }
 
-    fn row(&mut self, row: &Row) {
+    fn row(&mut self, row: &DiffLine) {
         let style = match row.sign {
-            '-' => Some(Style::Red),
-            '+' => Some(Style::Green),
+            '-' => Some(DiffStyle::Red),
+            '+' => Some(DiffStyle::Green),
             _ => None,
         };
         self.styled(style, false, &row.sign.to_string());

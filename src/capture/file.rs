@@ -8,7 +8,7 @@ use crate::detect;
 use crate::format;
 use crate::format::{Format, Reply, reply_of};
 use crate::frame;
-use crate::frame::http::{Begin, Head, Piece, Responses, find_heads};
+use crate::frame::http::{BodyBegin, HttpHead, HttpResponses, ResponsePiece, find_heads};
 use crate::frame::{FrameConfig, Framing, Holds};
 use crate::io::read_whole;
 
@@ -35,7 +35,7 @@ pub(crate) struct Capture {
 pub(crate) struct RecordedHead {
     /// Names and values, but for those that are of the connection that was recorded.
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) head: Head,
+    pub(crate) head: HttpHead,
 }
 
 /// Headers of one connection, or of the bytes that went over it.
@@ -55,7 +55,7 @@ const OF_CONNECTION: &[&str] = &[
 
 impl RecordedHead {
     /// Reads the last of the heads that these bytes are.
-    pub(crate) fn new(bytes: &[u8], head: Head) -> Self {
+    pub(crate) fn new(bytes: &[u8], head: HttpHead) -> Self {
         let text = String::from_utf8_lossy(bytes).replace('\r', "");
         let last = text.trim_end().rsplit("\n\n").next().unwrap_or_default();
         let header = |line: &str| {
@@ -128,15 +128,16 @@ impl Capture {
     /// Returns the capture of each response's body alone, without the chunks of HTTP; of all bytes
     /// if no head is among them.
     pub(crate) fn into_responses(self) -> Vec<Self> {
-        let (mut responses, mut found) = (Responses::new(true), Vec::<(Begin, Vec<_>)>::new());
-        let mut see = |piece: &Piece<'_>| match piece {
-            Piece::Begin(begin) => found.push((*begin, Vec::new())),
-            Piece::Body(body, at) => {
+        let (mut responses, mut found) =
+            (HttpResponses::new(true), Vec::<(BodyBegin, Vec<_>)>::new());
+        let mut see = |piece: &ResponsePiece<'_>| match piece {
+            ResponsePiece::Begin(begin) => found.push((*begin, Vec::new())),
+            ResponsePiece::Body(body, at) => {
                 if let Some((_, ranges)) = found.last_mut() {
                     ranges.push(*at..*at + body.len() as u64);
                 }
             }
-            Piece::None | Piece::End(_) | Piece::Flaw(_) => {}
+            ResponsePiece::None | ResponsePiece::End(_) | ResponsePiece::Flaw(_) => {}
         };
         let mut rest = self.bytes.as_slice();
         while !rest.is_empty() {
@@ -145,14 +146,14 @@ impl Capture {
             rest = after;
         }
         iter::repeat_with(|| responses.end())
-            .take_while(|piece| !matches!(piece, Piece::None))
+            .take_while(|piece| !matches!(piece, ResponsePiece::None))
             .for_each(|piece| see(&piece));
         let has_heads = found.iter().any(|(begin, _)| begin.head.is_some());
         found.retain(|(begin, _)| begin.head.is_some() == has_heads);
         if found.is_empty() {
             return vec![self];
         }
-        let response = |(begin, ranges): (Begin, Vec<Range<u64>>)| {
+        let response = |(begin, ranges): (BodyBegin, Vec<Range<u64>>)| {
             let head = begin.head.and_then(|(_, at)| {
                 let text = self.within(&(at..begin.offset));
                 Some(RecordedHead::new(text, find_heads(text)?))

@@ -18,14 +18,14 @@ const VERSION: u64 = 1;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Golden {
     /// How it was made.
-    pub(crate) head: Head,
+    pub(crate) head: GoldenHead,
     /// The lines of its events.
     pub(crate) events: String,
 }
 
 /// What the first line says: how the capture is read and compared, as far as its folder does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Head {
+pub(crate) struct GoldenHead {
     /// Options, as `--NAME=VALUE`.
     pub(crate) args: Vec<String>,
     /// The keys that are not compared.
@@ -37,12 +37,12 @@ pub(crate) struct Head {
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct GoldenLine {
     #[serde(rename = "type")]
     kind: String,
     v: u64,
     #[serde(flatten)]
-    head: Head,
+    head: GoldenHead,
 }
 
 /// The members that the first line has in any version.
@@ -116,7 +116,7 @@ pub(crate) struct GoldenFile {
     pub(crate) golden: Result<Golden, GoldenError>,
     /// What its first line says, or the first lines on both sides of a conflict, whatever is wrong
     /// with the rest.
-    pub(crate) head: Head,
+    pub(crate) head: GoldenHead,
     /// True if its lines end with CR LF, or a byte order mark stands before them: something between
     /// here and git has changed it.
     pub(crate) is_recoded: bool,
@@ -129,20 +129,20 @@ impl GoldenFile {
             Ok(text) => text,
             Err(error) => {
                 let golden = Err(GoldenError::Binary(error.valid_up_to()));
-                return GoldenFile { golden, head: Head::default(), is_recoded: false };
+                return GoldenFile { golden, head: GoldenHead::default(), is_recoded: false };
             }
         };
         let plain = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
-        let heads = plain.lines().filter_map(|line| serde_json::from_str::<Header>(line).ok());
+        let heads = plain.lines().filter_map(|line| serde_json::from_str::<GoldenLine>(line).ok());
         let heads = heads.filter(|header| header.kind == "golden");
-        let head = heads.map(|header| header.head).reduce(Head::with).unwrap_or_default();
+        let head = heads.map(|header| header.head).reduce(GoldenHead::with).unwrap_or_default();
         GoldenFile { golden: Golden::read(&plain), head, is_recoded: plain.len() < text.len() }
     }
 }
 
-impl Head {
+impl GoldenHead {
     /// Adds what another one holds and this one does not.
-    fn with(mut self, other: Head) -> Head {
+    fn with(mut self, other: GoldenHead) -> GoldenHead {
         let rows = [
             (&mut self.args, other.args),
             (&mut self.ignore, other.ignore),
@@ -178,7 +178,7 @@ impl Golden {
             Ok(header) if header.kind == "golden" => {}
             _ => return edited(1, "does not say how it was made"),
         }
-        let Ok(Header { head, .. }) = serde_json::from_str(first) else {
+        let Ok(GoldenLine { head, .. }) = serde_json::from_str(first) else {
             return edited(1, "does not say how it was made");
         };
         if !text.ends_with('\n') {
@@ -197,7 +197,7 @@ impl Golden {
 
     /// Returns the text of the file.
     pub(crate) fn text(&self) -> String {
-        let header = Header { kind: "golden".into(), v: VERSION, head: self.head.clone() };
+        let header = GoldenLine { kind: "golden".into(), v: VERSION, head: self.head.clone() };
         let mut text = serde_json::to_string(&header).unwrap_or_default();
         text.push('\n');
         text.push_str(&self.events);
@@ -242,7 +242,7 @@ mod tests {
     fn what_is_written_is_read() {
         let (args, ignore) = (vec!["--format=text".into()], vec!["id".into()]);
         let golden = Golden {
-            head: Head { args, ignore, unread: Vec::new() },
+            head: GoldenHead { args, ignore, unread: Vec::new() },
             events: "{\"type\":\"text\",\"text\":\"a b\"}\n".into(),
         };
         let text = golden.text();

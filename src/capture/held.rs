@@ -9,7 +9,7 @@ use std::io;
 use serde_json::Value;
 
 use crate::capture::file::Capture;
-use crate::convert::{self, OneMessage, Options, Seen, UniqueIds};
+use crate::convert::{self, MessageCount, OneMessage, Options, UniqueIds};
 use crate::event::{CallInput, Event, Kind, Start};
 use crate::format::support::object::Object;
 use crate::format::{Call, Request};
@@ -22,7 +22,7 @@ const ENOUGH: usize = 16;
 
 /// The answer that a capture is, as far as a server has to know it.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct HeldAnswer {
     /// The provider's id of the message.
     pub(crate) id: Option<String>,
     pub(crate) model: Option<String>,
@@ -48,13 +48,14 @@ pub(crate) struct GivenCall {
     pub(crate) is_free: bool,
 }
 
-impl Given {
+impl HeldAnswer {
     /// Reads the first message of a capture, which is the one with this number.
     pub(crate) fn new(capture: &Capture, number: u64) -> Self {
         let config = Config { format: capture.format, ..Config::default() };
         let mut pipeline = Pipeline::new(&convert::config(&config, &Options::default()));
-        let (mut given, mut seen) = (Given { number, ..Given::default() }, Seen::default());
-        let mut sink = OneMessage::new(Reading(&mut given), None, &mut seen);
+        let (mut given, mut seen) =
+            (HeldAnswer { number, ..HeldAnswer::default() }, MessageCount::default());
+        let mut sink = OneMessage::new(HeldReader(&mut given), None, &mut seen);
         // Writing to memory does not fail.
         let _ = pipeline.feed(&capture.bytes, &mut sink).and_then(|()| pipeline.finish(&mut sink));
         given.is_first_of_several = seen.0 > 1;
@@ -73,11 +74,11 @@ impl Given {
 }
 
 /// The sink that gathers an answer.
-struct Reading<'g>(&'g mut Given);
+struct HeldReader<'g>(&'g mut HeldAnswer);
 
-impl Sink for Reading<'_> {
+impl Sink for HeldReader<'_> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let Reading(given) = self;
+        let HeldReader(given) = self;
         if let Some(unique) = &mut given.unique {
             unique.see(event);
         }
@@ -131,19 +132,19 @@ impl GivenCall {
 
 /// Returns the number of the answer that comes next: the one after the last of these that the
 /// request holds, in their order.
-pub(crate) fn next(answers: &[&Given], request: &Object<'_>, row: Option<&Request>) -> usize {
+pub(crate) fn next(answers: &[&HeldAnswer], request: &Object<'_>, row: Option<&Request>) -> usize {
     let Some(row) = row else { return 0 };
     let list = request.get(row.list).and_then(json::elements).unwrap_or_default();
     // Where the provider keeps the conversation, the request names the answer before.
     if let Some(last) = row.by_id.and_then(|key| request.word(key)) {
-        let is_last = |(_, given): &(usize, &&Given)| given.id.as_deref() == Some(&*last);
+        let is_last = |(_, given): &(usize, &&HeldAnswer)| given.id.as_deref() == Some(&*last);
         let mut named = answers.iter().enumerate().filter(is_last);
         if let (Some((at, _)), None) = (named.next(), named.next()) {
             return at + 1;
         }
         let ids: Vec<String> =
             list.iter().filter_map(|item| Object::new(item).word("call_id")).collect();
-        let has_result = |given: &&Given| ids.iter().any(|id| given.has_id(id));
+        let has_result = |given: &&HeldAnswer| ids.iter().any(|id| given.has_id(id));
         return answers.iter().rposition(has_result).map_or(0, |at| at + 1);
     }
     let mut next = 0;
@@ -151,7 +152,7 @@ pub(crate) fn next(answers: &[&Given], request: &Object<'_>, row: Option<&Reques
         if !own.first().is_some_and(|element| (row.is_answer)(element)) {
             continue;
         }
-        let mut turn = Turn::new(own, row);
+        let mut turn = HeldTurn::new(own, row);
         while let Some(at) = turn.take(answers.get(next..).unwrap_or_default()) {
             next += at + 1;
         }
@@ -160,7 +161,7 @@ pub(crate) fn next(answers: &[&Given], request: &Object<'_>, row: Option<&Reques
 }
 
 /// What the model said without a word of the user's between, as a request shows it.
-struct Turn {
+struct HeldTurn {
     calls: Vec<Call>,
     /// The strings of each name in an element, without white space: a text may have come in pieces.
     texts: Vec<(String, String)>,
@@ -168,7 +169,7 @@ struct Turn {
     is_empty: bool,
 }
 
-impl Turn {
+impl HeldTurn {
     fn new(elements: &[&str], row: &Request) -> Self {
         let owned: Vec<String> = elements.iter().map(|json| (*json).to_owned()).collect();
         let calls = (row.calls)(&owned);
@@ -181,13 +182,13 @@ impl Turn {
             texts.extend(own);
         }
         let is_empty = calls.is_empty() && texts.is_empty();
-        Turn { calls, texts, is_empty }
+        HeldTurn { calls, texts, is_empty }
     }
 
     /// Takes out the first of these answers that is in it, and returns its place: one with the id of
     /// a call in it before those that are only alike.
-    fn take(&mut self, answers: &[&Given]) -> Option<usize> {
-        let has_id = |given: &&Given| {
+    fn take(&mut self, answers: &[&HeldAnswer]) -> Option<usize> {
+        let has_id = |given: &&HeldAnswer| {
             self.calls.iter().filter_map(|call| call.id.as_deref()).any(|id| given.has_id(id))
         };
         let place = answers.iter().position(has_id);
@@ -208,7 +209,7 @@ impl Turn {
     }
 
     /// True if it has the words or a call of an answer.
-    fn is_alike(&self, given: &Given) -> bool {
+    fn is_alike(&self, given: &HeldAnswer) -> bool {
         let is_here = |call: &GivenCall| self.calls.iter().any(|own| call.is_like(own));
         match given.text.is_empty() && given.calls.is_empty() {
             true => self.is_empty,

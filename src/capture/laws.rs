@@ -20,10 +20,10 @@ use crate::pipeline::Config;
 
 /// Reads an input that comes in these pieces, and returns the lines of its events, neighbouring
 /// deltas joined.
-pub(crate) type Read<'r> = dyn Fn(&Config, &[&[u8]]) -> String + Sync + 'r;
+pub(crate) type ReadWith<'r> = dyn Fn(&Config, &[&[u8]]) -> String + Sync + 'r;
 
 /// The way in which an input breaks a law.
-type Broken = Result<(), String>;
+type LawBroken = Result<(), String>;
 
 /// Something that holds for every input.
 pub(crate) struct Law {
@@ -31,7 +31,7 @@ pub(crate) struct Law {
     pub(crate) name: &'static str,
     /// The law, as a sentence.
     pub(crate) about: &'static str,
-    check: fn(&Subject<'_>) -> Broken,
+    check: fn(&Subject<'_>) -> LawBroken,
 }
 
 /// The laws, in the order they are tried.
@@ -79,17 +79,22 @@ const TIME: Duration = Duration::from_secs(20);
 struct Subject<'a> {
     config: Config,
     input: &'a [u8],
-    read: &'a Read<'a>,
+    read: &'a ReadWith<'a>,
 }
 
 impl Law {
     /// Returns how an input breaks the law, if it does.
-    pub(crate) fn broken(&self, config: &Config, input: &[u8], read: &Read<'_>) -> Option<String> {
+    pub(crate) fn broken(
+        &self,
+        config: &Config,
+        input: &[u8],
+        read: &ReadWith<'_>,
+    ) -> Option<String> {
         (self.check)(&Subject { config: config.clone(), input, read }).err()
     }
 
     /// Returns the smallest input that is found to break the law, as this one does.
-    pub(crate) fn smallest(&self, config: &Config, input: &[u8], read: &Read<'_>) -> Vec<u8> {
+    pub(crate) fn smallest(&self, config: &Config, input: &[u8], read: &ReadWith<'_>) -> Vec<u8> {
         let records = |input: &[u8]| {
             let places = frames(config, input);
             pieces_at(input, places).into_iter().map(<[u8]>::to_vec).collect::<Vec<_>>()
@@ -130,7 +135,7 @@ fn pieces_at(input: &[u8], mut places: Vec<usize>) -> Vec<&[u8]> {
 /// Law 1. One reading tries many places, each at least [`STRIDE`] bytes from the next: all places
 /// of the first [`EVERY`] bytes, and random ones after them. Where frames begin, and around that,
 /// each is tried alone.
-fn pieces(subject: &Subject<'_>) -> Broken {
+fn pieces(subject: &Subject<'_>) -> LawBroken {
     let Subject { config, input, read } = subject;
     let full = subject.full();
     let (plain, all) = (read(config, &[input]), read(&full, &[input]));
@@ -169,12 +174,12 @@ fn pieces(subject: &Subject<'_>) -> Broken {
 }
 
 /// Laws 2 and 3.
-fn cuts(subject: &Subject<'_>) -> Broken {
+fn cuts(subject: &Subject<'_>) -> LawBroken {
     let Subject { config, input, read } = subject;
     let whole = read(config, &[input]);
     // Whoever cuts an input is not the model that stopped by itself.
     let config = &Config { at_end: Config::default().at_end, ..config.clone() };
-    let known = Message::all(&whole).first().map(Message::format).unwrap_or_default();
+    let known = MessageLines::all(&whole).first().map(MessageLines::format).unwrap_or_default();
     let known = format::find(&known).filter(|row| row.name != "error" && row.name != "text");
     let dice = &mut Dice::of(input);
     let mut places = frames(config, input);
@@ -183,8 +188,8 @@ fn cuts(subject: &Subject<'_>) -> Broken {
         let prefix = input.get(..at).unwrap_or_default();
         let mut out = read(config, &[prefix]);
         // So little came that it may be plain text, unless someone knows better.
-        let is_text = |message: &Message<'_>| message.format() == "text";
-        if known.is_some() && Message::all(&out).iter().all(is_text) {
+        let is_text = |message: &MessageLines<'_>| message.format() == "text";
+        if known.is_some() && MessageLines::all(&out).iter().all(is_text) {
             out = read(&Config { format: known, ..config.clone() }, &[prefix]);
         }
         // More may come after a finish reason, and spoil the end that it was.
@@ -205,24 +210,24 @@ pub enum Excuse {
 
 /// Returns how the law of prefixes is broken: a prefix gives no call, no message and no good end
 /// that the whole does not give, but for what is excused.
-pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> Broken {
-    let (whole, messages) = (Message::all(whole), Message::all(out));
+pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> LawBroken {
+    let (whole, messages) = (MessageLines::all(whole), MessageLines::all(out));
     // A stream that ends with a record, after its finish reason, is whole: a part of another
     // record after that cuts it, and takes back what its end closed.
-    let is_torn = whole.last().is_some_and(Message::is_torn);
-    let is_cut = messages.last().is_none_or(Message::is_cut);
+    let is_torn = whole.last().is_some_and(MessageLines::is_torn);
+    let is_cut = messages.last().is_none_or(MessageLines::is_cut);
     if is_torn && messages.len() >= whole.len() && !is_cut {
         return Ok(());
     }
     let wanted = calls(whole.iter());
-    let counts = |message: &&Message<'_>| message.is_cut() || !excused(Excuse::LooksWhole);
+    let counts = |message: &&MessageLines<'_>| message.is_cut() || !excused(Excuse::LooksWhole);
     for (call, count) in calls(messages.iter().filter(counts)) {
         if wanted.get(call).is_none_or(|wanted| *wanted < count) {
             return Err(format!("a call that the whole does not have: {call}"));
         }
     }
     // Bytes that are no message of their own are one that went wrong.
-    if !messages.iter().skip(whole.len()).all(Message::is_mere_error) {
+    if !messages.iter().skip(whole.len()).all(MessageLines::is_mere_error) {
         return Err("more messages than the whole has".into());
     }
     let last = messages.len().saturating_sub(1);
@@ -254,15 +259,15 @@ pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> Br
 }
 
 /// Law 5. A log of our own events has the ends that are in it.
-fn ends(subject: &Subject<'_>) -> Broken {
+fn ends(subject: &Subject<'_>) -> LawBroken {
     if subject.input.starts_with(b"{\"type\":\"start\",\"v\":") {
         return Ok(());
     }
     let out = (subject.read)(&subject.full(), &[subject.input]);
-    if Message::all(&out).is_empty() {
+    if MessageLines::all(&out).is_empty() {
         return Err("there is no message".into());
     }
-    for message in Message::all(&out) {
+    for message in MessageLines::all(&out) {
         let is_end = |line: &str| matches!(kind(line), "finish_reason" | "error");
         let count = |wanted: &str| message.lines.iter().filter(|line| kind(line) == wanted).count();
         let usage = message.lines.iter().position(|line| kind(line) == "usage");
@@ -290,14 +295,14 @@ const LINES: [(&str, &str); 3] =
 /// Returns the input in other words, if `out` says that it is server-sent events whose lines end
 /// with LF.
 pub fn other_lines(input: &[u8], out: &str) -> Vec<Vec<u8>> {
-    let is_sse = |message: &Message<'_>| {
+    let is_sse = |message: &MessageLines<'_>| {
         member(message.lines.first().unwrap_or(&""), "framing") == Some("\"sse\"")
     };
     // A log of events says of its messages which framing they came in.
     if input.contains(&b'\r')
         || input.trim_ascii_start().starts_with(b"{")
         || input.starts_with(b"HTTP/")
-        || !Message::all(out).iter().all(is_sse)
+        || !MessageLines::all(out).iter().all(is_sse)
     {
         return Vec::new();
     }
@@ -325,7 +330,7 @@ pub fn without_offsets(out: &str) -> String {
     bare
 }
 
-fn lines(subject: &Subject<'_>) -> Broken {
+fn lines(subject: &Subject<'_>) -> LawBroken {
     let Subject { input, read, .. } = subject;
     let config = subject.full();
     if config.frame.max_event != FrameConfig::default().max_event {
@@ -342,7 +347,7 @@ fn lines(subject: &Subject<'_>) -> Broken {
 }
 
 /// Law 9.
-fn read_back(subject: &Subject<'_>) -> Broken {
+fn read_back(subject: &Subject<'_>) -> LawBroken {
     let Subject { config, input, read } = subject;
     for config in [config, &subject.full()] {
         let written = read(config, &[input]);
@@ -358,12 +363,12 @@ fn read_back(subject: &Subject<'_>) -> Broken {
 
 /// Law 9, for each format that can be written: no call is made up, a good end stays good and a bad
 /// one bad, and the text is the same unless something is reported as lost.
-fn converted(subject: &Subject<'_>) -> Broken {
+fn converted(subject: &Subject<'_>) -> LawBroken {
     let Subject { config, input, read } = subject;
     let mut config = config.clone();
     config.assembly.choice = Some(0);
     let source = read(&config, &[input]);
-    let messages = Message::all(&source);
+    let messages = MessageLines::all(&source);
     let Some(source) = messages.first() else { return Ok(()) };
     let options = Options { choice: Some(0), ..Options::default() };
     for to in FORMATS.iter().filter_map(|row| row.write) {
@@ -371,7 +376,7 @@ fn converted(subject: &Subject<'_>) -> Broken {
         let reader = Config { format: format::find(to.name), ..Config::default() };
         let back = read(&reader, &[&stream]);
         let wrong = |how: String| Err(format!("as {}: {how}", to.name));
-        let messages = Message::all(&back);
+        let messages = MessageLines::all(&back);
         let [back] = messages.as_slice() else {
             return wrong(format!("{} messages in place of one", messages.len()));
         };
@@ -414,22 +419,22 @@ fn differs(expected: &str, got: &str) -> Option<String> {
 }
 
 /// The lines of one message.
-struct Message<'a> {
+struct MessageLines<'a> {
     lines: Vec<&'a str>,
 }
 
-impl<'a> Message<'a> {
+impl<'a> MessageLines<'a> {
     /// Returns the messages of a reading: each begins with `start`. What came after a message,
     /// and is none, belongs to none.
-    fn all(out: &'a str) -> Vec<Message<'a>> {
-        let mut messages: Vec<Message<'a>> = Vec::new();
+    fn all(out: &'a str) -> Vec<MessageLines<'a>> {
+        let mut messages: Vec<MessageLines<'a>> = Vec::new();
         for line in out.lines() {
             match messages.last_mut() {
                 Some(message) if kind(line) != "start" => message.lines.push(line),
-                _ => messages.push(Message { lines: vec![line] }),
+                _ => messages.push(MessageLines { lines: vec![line] }),
             }
         }
-        for Message { lines } in &mut messages {
+        for MessageLines { lines } in &mut messages {
             let is_end = |line: &&str| matches!(kind(line), "finish_reason" | "error");
             let after = lines
                 .iter()
@@ -500,7 +505,9 @@ impl<'a> Message<'a> {
 }
 
 /// Returns the `tool_call` lines, and how often each is there.
-fn calls<'m, 'a: 'm>(messages: impl Iterator<Item = &'m Message<'a>>) -> BTreeMap<&'a str, usize> {
+fn calls<'m, 'a: 'm>(
+    messages: impl Iterator<Item = &'m MessageLines<'a>>,
+) -> BTreeMap<&'a str, usize> {
     let mut calls = BTreeMap::new();
     let lines = messages.flat_map(|message| message.lines.iter());
     let lines = lines.filter(|line| kind(line) == "tool_call");
@@ -545,7 +552,7 @@ mod tests {
     /// A reader with a fault breaks a law; the smallest input that shows it is small, and the
     /// fault is the reader's.
     #[track_caller]
-    fn check_mutant(name: &str, read: &Read<'_>) {
+    fn check_mutant(name: &str, read: &ReadWith<'_>) {
         let config = Config::default();
         let law = LAWS.iter().find(|law| law.name == name).unwrap();
         assert!(law.broken(&config, &stream(), read).is_some());

@@ -9,7 +9,7 @@ use memchr::memchr;
 
 use crate::capture::dice::Dice;
 use crate::capture::file::Capture;
-use crate::capture::held::Given;
+use crate::capture::held::HeldAnswer;
 use crate::capture::rhythm::{Rhythm, times_of};
 use crate::format::Trouble;
 
@@ -30,7 +30,7 @@ pub(crate) enum Tempo {
 
 /// The pieces that are written at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chunk {
+pub enum PlayChunk {
     /// So many bytes.
     Bytes(usize),
     Frame,
@@ -39,16 +39,16 @@ pub enum Chunk {
     Random(u64),
 }
 
-impl FromStr for Chunk {
+impl FromStr for PlayChunk {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
         let chunk = match (text, text.split_once(':')) {
-            ("frame", _) => Some(Chunk::Frame),
-            ("line", _) => Some(Chunk::Line),
-            (_, Some(("random", seed))) => seed.parse().ok().map(Chunk::Random),
-            _ => number(text).map(Chunk::Bytes),
+            ("frame", _) => Some(PlayChunk::Frame),
+            ("line", _) => Some(PlayChunk::Line),
+            (_, Some(("random", seed))) => seed.parse().ok().map(PlayChunk::Random),
+            _ => number(text).map(PlayChunk::Bytes),
         };
         chunk.ok_or_else(|| "expected a number of bytes, frame, line or random:SEED".into())
     }
@@ -56,20 +56,20 @@ impl FromStr for Chunk {
 
 /// A place in a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CapturePlace {
     /// After so many bytes.
     Bytes(usize),
     /// After so many frames.
     Frames(usize),
 }
 
-impl FromStr for Place {
+impl FromStr for CapturePlace {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let place = match text.strip_prefix("frame:") {
-            Some(count) => count.parse().map(Place::Frames),
-            None => text.parse().map(Place::Bytes),
+            Some(count) => count.parse().map(CapturePlace::Frames),
+            None => text.parse().map(CapturePlace::Bytes),
         };
         place.map_err(|_| "expected a number of bytes, or frame:K".into())
     }
@@ -77,19 +77,19 @@ impl FromStr for Place {
 
 /// An error of the provider, after so many frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct PlayFailure {
     /// A status, our word or the provider's.
     pub(crate) code: String,
     pub(crate) frames: usize,
 }
 
-impl FromStr for Failure {
+impl FromStr for PlayFailure {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (code, count) = text.split_once("@frame:").ok_or("expected CODE@frame:K")?;
         let frames = count.parse().map_err(|_| "expected a number after @frame:")?;
-        Ok(Failure { code: code.into(), frames })
+        Ok(PlayFailure { code: code.into(), frames })
     }
 }
 
@@ -100,10 +100,10 @@ pub struct Play {
     /// The time at which the first byte is due; by default at once, or as it was recorded.
     pub(crate) first: Option<Duration>,
     /// The pieces that are written at once; by default all bytes that are due at once.
-    pub(crate) chunk: Option<Chunk>,
+    pub(crate) chunk: Option<PlayChunk>,
     /// The place at which the stream ends early.
-    pub(crate) cut: Option<Place>,
-    pub(crate) failure: Option<Failure>,
+    pub(crate) cut: Option<CapturePlace>,
+    pub(crate) failure: Option<PlayFailure>,
     /// The time without a write after which a keep-alive is written.
     pub(crate) keep_alive: Option<Duration>,
     /// True if the stream never ends: keep-alives go on.
@@ -126,14 +126,22 @@ impl Play {
         let (frames, length) = (capture.starts.len(), capture.bytes.len());
         let last = frames.saturating_sub(1);
         let cut = match self.cut {
-            Some(Place::Frames(count)) if count > last && last > 0 => Some(Place::Frames(last)),
-            Some(Place::Bytes(count)) if count >= length && last > 0 => Some(Place::Frames(last)),
-            Some(Place::Frames(1..)) if last == 0 => Some(Place::Bytes(length / 2)),
-            Some(Place::Bytes(count)) if count >= length => Some(Place::Bytes(length / 2)),
+            Some(CapturePlace::Frames(count)) if count > last && last > 0 => {
+                Some(CapturePlace::Frames(last))
+            }
+            Some(CapturePlace::Bytes(count)) if count >= length && last > 0 => {
+                Some(CapturePlace::Frames(last))
+            }
+            Some(CapturePlace::Frames(1..)) if last == 0 => Some(CapturePlace::Bytes(length / 2)),
+            Some(CapturePlace::Bytes(count)) if count >= length => {
+                Some(CapturePlace::Bytes(length / 2))
+            }
             cut => cut,
         };
-        let at_last =
-            |failure: &Failure| Failure { frames: failure.frames.min(last), ..failure.clone() };
+        let at_last = |failure: &PlayFailure| PlayFailure {
+            frames: failure.frames.min(last),
+            ..failure.clone()
+        };
         Play { cut, failure: self.failure.as_ref().map(at_last), ..self.clone() }
     }
 }
@@ -146,7 +154,7 @@ pub(crate) struct Plan {
     /// The offsets at which frames begin, in ascending order.
     starts: Vec<usize>,
     timeline: Timeline,
-    chunk: Option<Chunk>,
+    chunk: Option<PlayChunk>,
     keep_alive: Option<(Duration, Vec<u8>)>,
     /// The offset of an error that is written in a piece of its own.
     error: Option<usize>,
@@ -168,7 +176,7 @@ enum Timeline {
 
 /// Bytes that are written together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Step<'p> {
+pub(crate) struct PlayStep<'p> {
     /// The time at which they are due, from the beginning.
     pub(crate) at: Duration,
     pub(crate) bytes: &'p [u8],
@@ -194,7 +202,7 @@ impl Plan {
         if play.keep_alive.is_some() && idle.is_empty() {
             return Err(format!("{name}: there is no keep-alive in this framing"));
         }
-        if play.chunk == Some(Chunk::Frame) || matches!(play.tempo, Tempo::Frames(_)) {
+        if play.chunk == Some(PlayChunk::Frame) || matches!(play.tempo, Tempo::Frames(_)) {
             capture.after_frames(0)?;
         }
         let Altered { bytes, is_whole, error, status } = altered(capture, play)?;
@@ -232,9 +240,9 @@ impl Plan {
     }
 
     /// Returns what is written, in order. It never ends if keep-alives go on.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+    pub(crate) fn steps(&self) -> impl Iterator<Item = PlayStep<'_>> {
         let mut dice = Dice::new(match self.chunk {
-            Some(Chunk::Random(seed)) => seed,
+            Some(PlayChunk::Random(seed)) => seed,
             _ => 0,
         });
         let (mut offset, mut last) = (0, Duration::ZERO);
@@ -245,14 +253,14 @@ impl Plan {
                 let at = last.saturating_add(*wait);
                 if self.is_between(offset) && due.map_or(self.hangs, |due| at < due) {
                     last = at;
-                    return Some(Step { at, bytes: idle });
+                    return Some(PlayStep { at, bytes: idle });
                 }
             }
             let (end, at) = (next?, due?);
             let bytes = self.bytes.get(offset..end)?;
             (offset, last) = (end, at);
             next = self.piece(offset, &mut dice);
-            Some(Step { at, bytes })
+            Some(PlayStep { at, bytes })
         })
     }
 
@@ -270,10 +278,10 @@ impl Plan {
         let next = self.starts.partition_point(|start| *start <= offset);
         let frame = self.starts.get(next).map_or(rest.len(), |start| start - offset);
         let length = match (self.chunk, &self.timeline) {
-            (Some(Chunk::Bytes(length)), _) => length,
-            (Some(Chunk::Line), _) => memchr(b'\n', rest).map_or(rest.len(), |end| end + 1),
-            (Some(Chunk::Random(_)), _) => 1 + dice.below(MAX_RANDOM),
-            (Some(Chunk::Frame), _) | (None, Timeline::Frames { .. }) => frame,
+            (Some(PlayChunk::Bytes(length)), _) => length,
+            (Some(PlayChunk::Line), _) => memchr(b'\n', rest).map_or(rest.len(), |end| end + 1),
+            (Some(PlayChunk::Random(_)), _) => 1 + dice.below(MAX_RANDOM),
+            (Some(PlayChunk::Frame), _) | (None, Timeline::Frames { .. }) => frame,
             (None, Timeline::AtOnce(_)) => rest.len(),
             (None, Timeline::Recorded { rhythm, .. }) => {
                 let end = rhythm.read_of(offset as u64).and_then(|read| read.end.try_into().ok());
@@ -327,9 +335,11 @@ fn altered(capture: &Capture, play: &Play) -> Result<Altered, String> {
     }
     let end = match play.cut {
         None => bytes.len(),
-        Some(Place::Frames(count)) => capture.after_frames(count)?,
-        Some(Place::Bytes(count)) if count <= bytes.len() => count,
-        Some(Place::Bytes(_)) => return Err(format!("{name}: there are {} bytes", bytes.len())),
+        Some(CapturePlace::Frames(count)) => capture.after_frames(count)?,
+        Some(CapturePlace::Bytes(count)) if count <= bytes.len() => count,
+        Some(CapturePlace::Bytes(_)) => {
+            return Err(format!("{name}: there are {} bytes", bytes.len()));
+        }
     };
     let is_whole = end == bytes.len() || capture.starts.contains(&end);
     let bytes = bytes.get(..end).unwrap_or_default().to_vec();
@@ -339,13 +349,13 @@ fn altered(capture: &Capture, play: &Play) -> Result<Altered, String> {
 /// Returns a capture that ends in an error of its provider: a body is replaced by it.
 fn failed(
     capture: &Capture,
-    Failure { code, frames }: &Failure,
+    PlayFailure { code, frames }: &PlayFailure,
     is_body: bool,
 ) -> Result<Altered, String> {
     let Capture { name, bytes, .. } = capture;
     let reply = capture.reply();
     let status = reply.status(code)?;
-    let given = Given::new(capture, 0);
+    let given = HeldAnswer::new(capture, 0);
     let trouble = Trouble { start: given.start(), ..reply.trouble(status, *frames) };
     if is_body {
         let bytes = (reply.body)(&trouble).into_bytes();
@@ -414,7 +424,7 @@ mod tests {
         let tempo = Tempo::Recorded(2.0);
         let text = "one two three four";
         check(text, Play { tempo, ..Play::default() }, &[(25, "one two th"), (75, "ree four")]);
-        let chunk = Some(Chunk::Bytes(7));
+        let chunk = Some(PlayChunk::Bytes(7));
         let expected = [(25, "one two"), (75, " three "), (75, "four")];
         check(text, Play { tempo, chunk, ..Play::default() }, &expected);
         let expected = [(0, "one two"), (50, " three "), (50, "four")];
@@ -446,12 +456,12 @@ mod tests {
     fn pieces_are_bytes_lines_frames_or_random() {
         let play = |chunk| Play { chunk: Some(chunk), ..Play::default() };
         let [a, b, c] = frames();
-        check(SSE, play(Chunk::Frame), &[(0, a), (0, b), (0, c)]);
-        check("ab\nc", play(Chunk::Line), &[(0, "ab\n"), (0, "c")]);
-        check("abcde", play(Chunk::Bytes(2)), &[(0, "ab"), (0, "cd"), (0, "e")]);
+        check(SSE, play(PlayChunk::Frame), &[(0, a), (0, b), (0, c)]);
+        check("ab\nc", play(PlayChunk::Line), &[(0, "ab\n"), (0, "c")]);
+        check("abcde", play(PlayChunk::Bytes(2)), &[(0, "ab"), (0, "cd"), (0, "e")]);
         let long = "x".repeat(1000);
         let sizes = |seed| -> Vec<usize> {
-            let plan = plan(&long, &play(Chunk::Random(seed))).unwrap();
+            let plan = plan(&long, &play(PlayChunk::Random(seed))).unwrap();
             plan.steps().map(|step| step.bytes.len()).collect()
         };
         assert_eq!(sizes(7)[..6], [24, 29, 3, 12, 27, 18]);
@@ -462,19 +472,19 @@ mod tests {
     #[test]
     fn a_stream_is_cut_where_it_is_asked_to() {
         let play = |cut| Play { cut: Some(cut), ..Play::default() };
-        check(SSE, play(Place::Bytes(9)), &[(0, "data: {\"c")]);
-        check(SSE, play(Place::Bytes(0)), &[]);
-        check(SSE, play(Place::Frames(0)), &[]);
-        check(SSE, play(Place::Frames(1)), &[(0, frames()[0])]);
-        check(SSE, play(Place::Frames(3)), &[(0, SSE)]);
-        check_refused(SSE, play(Place::Frames(4)), "a: there are 3 frames");
-        check_refused(SSE, play(Place::Bytes(999)), "a: there are 60 bytes");
+        check(SSE, play(CapturePlace::Bytes(9)), &[(0, "data: {\"c")]);
+        check(SSE, play(CapturePlace::Bytes(0)), &[]);
+        check(SSE, play(CapturePlace::Frames(0)), &[]);
+        check(SSE, play(CapturePlace::Frames(1)), &[(0, frames()[0])]);
+        check(SSE, play(CapturePlace::Frames(3)), &[(0, SSE)]);
+        check_refused(SSE, play(CapturePlace::Frames(4)), "a: there are 3 frames");
+        check_refused(SSE, play(CapturePlace::Bytes(999)), "a: there are 60 bytes");
     }
 
     #[test]
     fn an_error_has_the_form_of_the_capture() {
         let play = |code: &str, frames| Play {
-            failure: Some(Failure { code: code.into(), frames }),
+            failure: Some(PlayFailure { code: code.into(), frames }),
             ..Play::default()
         };
         let error = "data: {\"error\":{\"message\":\"There were too many requests.\",\"type\":\
@@ -527,7 +537,7 @@ mod tests {
         ];
         check(SSE, play.clone(), &expected);
         // Inside a frame, nothing may be written.
-        let play = Play { chunk: Some(Chunk::Bytes(32)), first: None, ..play };
+        let play = Play { chunk: Some(PlayChunk::Bytes(32)), first: None, ..play };
         let (one, two) = SSE.split_at(32);
         let expected = [(200, idle), (400, idle), (500, one), (1000, two)];
         check(SSE, play, &expected);
@@ -544,22 +554,22 @@ mod tests {
         let idle = ": keep-alive\n\n";
         let expected: Vec<_> =
             [(0, frames()[0])].into_iter().chain((1..12).map(|at| (at * 1000, idle))).collect();
-        check(SSE, Play { cut: Some(Place::Frames(1)), ..play.clone() }, &expected);
-        check(SSE, Play { cut: Some(Place::Bytes(3)), ..play }, &[(0, "dat")]);
+        check(SSE, Play { cut: Some(CapturePlace::Frames(1)), ..play.clone() }, &expected);
+        check(SSE, Play { cut: Some(CapturePlace::Bytes(3)), ..play }, &[(0, "dat")]);
     }
 
     #[test]
     fn options_are_read() {
-        assert_eq!("random:9".parse(), Ok(Chunk::Random(9)));
-        assert_eq!("12".parse(), Ok(Chunk::Bytes(12)));
-        assert_eq!("frame:3".parse(), Ok(Place::Frames(3)));
-        assert_eq!("529@frame:3".parse(), Ok(Failure { code: "529".into(), frames: 3 }));
+        assert_eq!("random:9".parse(), Ok(PlayChunk::Random(9)));
+        assert_eq!("12".parse(), Ok(PlayChunk::Bytes(12)));
+        assert_eq!("frame:3".parse(), Ok(CapturePlace::Frames(3)));
+        assert_eq!("529@frame:3".parse(), Ok(PlayFailure { code: "529".into(), frames: 3 }));
         for wrong in ["0", "random", "random:x", "frames", ""] {
-            assert!(wrong.parse::<Chunk>().is_err(), "{wrong}");
+            assert!(wrong.parse::<PlayChunk>().is_err(), "{wrong}");
         }
         for wrong in ["frame", "frame:", "-1", "529@frame:", "529@3"] {
             assert!(
-                wrong.parse::<Place>().is_err() && wrong.parse::<Failure>().is_err(),
+                wrong.parse::<CapturePlace>().is_err() && wrong.parse::<PlayFailure>().is_err(),
                 "{wrong}"
             );
         }

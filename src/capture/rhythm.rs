@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Bytes that came at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Read {
+pub(crate) struct TimedRead {
     /// The time at which they came, from when the stream was first waited for.
     pub(crate) time: Duration,
     /// The offset of the first byte after them.
@@ -18,7 +18,7 @@ pub(crate) struct Read {
 
 /// The time at which each byte of a capture came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Rhythm(Vec<Read>);
+pub(crate) struct Rhythm(Vec<TimedRead>);
 
 /// Returns the name of the file with the rhythm of a capture.
 pub(crate) fn times_of(file: &str) -> String {
@@ -27,7 +27,7 @@ pub(crate) fn times_of(file: &str) -> String {
 
 impl Rhythm {
     /// Returns the rhythm of these reads, which follow one another.
-    pub(super) fn new(reads: Vec<Read>) -> Self {
+    pub(super) fn new(reads: Vec<TimedRead>) -> Self {
         Rhythm(reads)
     }
 
@@ -46,8 +46,8 @@ impl Rhythm {
 
     /// Parses the lines of a capture of `size` bytes. An error names the line.
     pub(super) fn parse(text: &str, size: u64) -> Result<Self, String> {
-        let mut reads: Vec<Read> = Vec::new();
-        let mut last = Read { time: Duration::ZERO, end: 0 };
+        let mut reads: Vec<TimedRead> = Vec::new();
+        let mut last = TimedRead { time: Duration::ZERO, end: 0 };
         for (line, number) in text.lines().zip(1..) {
             let Some((time, length)) = numbers(line) else {
                 return Err(format!("line {number}: expected `MILLISECONDS LENGTH`"));
@@ -61,7 +61,7 @@ impl Rhythm {
                     "line {number}: the length goes past the {size} bytes of the capture"
                 ));
             };
-            last = Read { time, end };
+            last = TimedRead { time, end };
             reads.push(last);
         }
         match last.end == size {
@@ -76,7 +76,7 @@ impl Rhythm {
 
     /// Returns the rhythm of the bytes in these ranges, which are in order, one after another.
     pub(crate) fn of(&self, ranges: &[Range<u64>]) -> Self {
-        let mut reads: Vec<Read> = Vec::new();
+        let mut reads: Vec<TimedRead> = Vec::new();
         let mut size = 0;
         for range in ranges {
             let mut at = range.start;
@@ -84,19 +84,19 @@ impl Rhythm {
                 let end = read.end.min(range.end);
                 size += end - at;
                 at = end;
-                reads.push(Read { end: size, ..read });
+                reads.push(TimedRead { end: size, ..read });
             }
         }
         Rhythm(reads)
     }
 
     /// Returns the last read.
-    pub(crate) fn last(&self) -> Option<Read> {
+    pub(crate) fn last(&self) -> Option<TimedRead> {
         self.0.last().copied()
     }
 
     /// Returns the read that brought the byte at this offset.
-    pub(crate) fn read_of(&self, offset: u64) -> Option<Read> {
+    pub(crate) fn read_of(&self, offset: u64) -> Option<TimedRead> {
         let Rhythm(reads) = self;
         reads.get(reads.partition_point(|read| read.end <= offset)).copied()
     }
@@ -115,7 +115,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, size: u64, expected: Result<&[(u64, u64)], &str>) {
-        let read = |&(ms, end): &(u64, u64)| Read { time: Duration::from_millis(ms), end };
+        let read = |&(ms, end): &(u64, u64)| TimedRead { time: Duration::from_millis(ms), end };
         let expected = expected.map(|reads| Rhythm(reads.iter().map(read).collect()));
         assert_eq!(Rhythm::parse(text, size), expected.map_err(str::to_owned));
     }

@@ -6,16 +6,16 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::capture::answer::{Answer, Body};
+use crate::capture::answer::{AnswerBody, PlayedAnswer};
 use crate::capture::file::Capture;
-use crate::capture::held::{self, Given};
+use crate::capture::held::{self, HeldAnswer};
 use crate::capture::replay::{Plan, Play};
-use crate::capture::rhythm::{Read, Rhythm};
+use crate::capture::rhythm::{Rhythm, TimedRead};
 use crate::capture::tape::Tape;
-use crate::convert::{self, Converter, OneMessage, Options, Seen};
+use crate::convert::{self, Converter, MessageCount, OneMessage, Options};
 use crate::format::support::object::Object;
 use crate::format::{Envelope, FORMATS, Format, Known, Losses, Reply, Writing, aside, reply_of};
-use crate::io::http::Request;
+use crate::io::http::HttpRequest;
 use crate::json;
 use crate::json::Line;
 use crate::pipeline::{Config, Pipeline};
@@ -38,7 +38,7 @@ pub(crate) struct Server {
     /// Of each capture, the body alone.
     captures: Vec<Capture>,
     /// What is known of each.
-    given: Vec<Given>,
+    given: Vec<HeldAnswer>,
     /// Recorded exchanges, in place of captures.
     tape: Option<Tape>,
     play: Play,
@@ -50,12 +50,12 @@ pub(crate) struct Server {
     /// The number of requests for an answer.
     arrived: AtomicUsize,
     /// What was made of a capture for one kind of request, which all like it share.
-    made: Mutex<BTreeMap<Asked, Arc<Made>>>,
+    made: Mutex<BTreeMap<RequestKind, Arc<Made>>>,
 }
 
 /// A kind of request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Asked {
+struct RequestKind {
     /// The place of the capture that answers it.
     place: usize,
     /// The name of its format.
@@ -86,7 +86,8 @@ impl Server {
         fail: Option<(Option<usize>, u16)>,
         faulty: Option<usize>,
     ) -> Self {
-        let given = captures.iter().zip(0..).map(|(one, number)| Given::new(one, number)).collect();
+        let given =
+            captures.iter().zip(0..).map(|(one, number)| HeldAnswer::new(one, number)).collect();
         let (arrived, made) = (AtomicUsize::new(0), Mutex::default());
         Server { captures, given, tape, play, by, fail, faulty, arrived, made }
     }
@@ -99,7 +100,7 @@ impl Server {
 
     /// Returns the answer to a request: of a capture, if its path is that of an endpoint, and else
     /// one that takes none.
-    pub(crate) fn answer(&self, request: &Request) -> Answer {
+    pub(crate) fn answer(&self, request: &HttpRequest) -> PlayedAnswer {
         let path = request.path();
         let first = self.captures.first().and_then(|capture| capture.format);
         let asked = endpoint(path);
@@ -117,7 +118,7 @@ impl Server {
             let answer =
                 failure(reply, 426, Some("There is no WebSocket: send the request over HTTP."));
             let headers = [answer.headers, vec![("upgrade".into(), "HTTP/1.1".into())]].concat();
-            return Answer { headers, ..answer };
+            return PlayedAnswer { headers, ..answer };
         }
         if let Some(body) = aside(&request.method, path, first) {
             return whole(200, body(&self.known(&asks, path)), json_type());
@@ -156,7 +157,7 @@ impl Server {
             None => asks.flag("stream").or_else(streams).map(|streams| !streams),
         };
         let file = Some(capture.name.clone());
-        let kind = Asked {
+        let kind = RequestKind {
             place,
             format: asked.map(|format| format.name),
             is_whole,
@@ -165,14 +166,14 @@ impl Server {
             is_faulty: self.faulty.is_none_or(|count| arrived < count),
         };
         match self.made(&kind, || self.make(capture, asked, &kind)) {
-            Ok(made) => Answer {
+            Ok(made) => PlayedAnswer {
                 status: made.status,
                 headers: made.headers.clone(),
-                body: Body::Played(Arc::clone(&made.plan)),
+                body: AnswerBody::Played(Arc::clone(&made.plan)),
                 file,
             },
             // The same request would fail again.
-            Err(why) => Answer { file, ..failure(reply, 400, Some(&why)) },
+            Err(why) => PlayedAnswer { file, ..failure(reply, 400, Some(&why)) },
         }
     }
 
@@ -214,7 +215,7 @@ impl Server {
     /// Returns what was made for a kind of request, or makes it: once, however many ask at a time.
     fn made(
         &self,
-        kind: &Asked,
+        kind: &RequestKind,
         make: impl FnOnce() -> Result<Made, String>,
     ) -> Result<Arc<Made>, String> {
         let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
@@ -231,7 +232,7 @@ impl Server {
         &self,
         capture: &Capture,
         format: Option<&'static Format>,
-        kind: &Asked,
+        kind: &RequestKind,
     ) -> Result<Made, String> {
         let play = if kind.is_faulty { self.play.clone() } else { self.play.whole() };
         let play = Play { is_body: kind.is_whole == Some(true), ..play };
@@ -253,7 +254,7 @@ impl Server {
         &self,
         capture: &Capture,
         format: Option<&'static Format>,
-        kind: &Asked,
+        kind: &RequestKind,
     ) -> Result<Option<Capture>, String> {
         let Some(asked) = format.filter(|_| capture.is_message()) else { return Ok(None) };
         // A stream of lines may have one line, which then is a body as well.
@@ -318,9 +319,9 @@ fn free_tools(request: &Object<'_>) -> Vec<String> {
 }
 
 /// Returns an answer that is one text.
-fn whole(status: u16, text: String, mut headers: Vec<(String, String)>) -> Answer {
+fn whole(status: u16, text: String, mut headers: Vec<(String, String)>) -> PlayedAnswer {
     headers.push(("content-length".into(), text.len().to_string()));
-    Answer { status, headers, body: Body::Whole(text), file: None }
+    PlayedAnswer { status, headers, body: AnswerBody::Whole(text), file: None }
 }
 
 fn json_type() -> Vec<(String, String)> {
@@ -328,7 +329,7 @@ fn json_type() -> Vec<(String, String)> {
 }
 
 /// Returns the answer that is an error.
-pub(crate) fn failure(reply: &Reply, status: u16, why: Option<&str>) -> Answer {
+pub(crate) fn failure(reply: &Reply, status: u16, why: Option<&str>) -> PlayedAnswer {
     let mut trouble = reply.trouble(status, 0);
     trouble.message = why.unwrap_or(trouble.message);
     let mut answer = whole(status, (reply.body)(&trouble), json_type());
@@ -356,7 +357,7 @@ fn headers(capture: &Capture) -> Vec<(String, String)> {
 
 /// Converts a capture, with its rhythm.
 fn converted(capture: &Capture, writing: &'static Writing, options: &Options) -> Capture {
-    let (mut seen, mut losses) = (Seen::default(), Losses::default());
+    let (mut seen, mut losses) = (MessageCount::default(), Losses::default());
     let out = Shared::default();
     let converter = Converter::new(out.clone(), writing, options, &mut losses);
     let mut sink = OneMessage::new(converter, None, &mut seen);
@@ -376,7 +377,7 @@ fn converted(capture: &Capture, writing: &'static Writing, options: &Options) ->
         }
         let end = out.with(|bytes| bytes.len() as u64);
         if let Some(read) = read.filter(|_| end > last) {
-            reads.push(Read { end, ..read });
+            reads.push(TimedRead { end, ..read });
             last = end;
         }
     }
@@ -407,7 +408,7 @@ impl Write for Shared {
 }
 
 /// Returns the line of a log for a request and what answered it.
-pub(crate) fn log_line(request: &Request, answer: &Answer) -> Line {
+pub(crate) fn log_line(request: &HttpRequest, answer: &PlayedAnswer) -> Line {
     let mut line = Line::default();
     line.open();
     line.text("method", &request.method);
@@ -449,7 +450,7 @@ mod tests {
         let mut capture = Capture::new("a", parts.concat().into_bytes());
         let reads = parts.iter().zip([5, 700, 900]).scan(0, |end, (part, ms)| {
             *end += part.len() as u64;
-            Some(Read { time: Duration::from_millis(ms), end: *end })
+            Some(TimedRead { time: Duration::from_millis(ms), end: *end })
         });
         capture.rhythm = Some(Rhythm::new(reads.collect()));
         for name in ["anthropic", "gemini", "ollama-chat"] {

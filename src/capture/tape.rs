@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-use crate::capture::answer::{Answer, Body};
+use crate::capture::answer::{AnswerBody, PlayedAnswer};
 use crate::capture::file::{Capture, RecordedHead};
 use crate::capture::replay::{Plan, Play};
 use crate::cassette::Exchange;
 use crate::frame::http::find_heads;
-use crate::io::http::Request;
+use crate::io::http::HttpRequest;
 use crate::json;
 
 /// Parameters of a query that hold a key: a cassette that others may read has another one.
@@ -28,7 +28,7 @@ pub(crate) struct Tape {
 struct Track {
     /// The file and the exchange's number.
     name: String,
-    asked: Asked,
+    asked: TapeRequest,
     status: u16,
     headers: Vec<(String, String)>,
     plan: Arc<Plan>,
@@ -36,7 +36,7 @@ struct Track {
 
 /// What tells one request from another.
 #[derive(Debug)]
-struct Asked {
+struct TapeRequest {
     method: String,
     path: String,
     /// The parameters of the query, but for keys, in the order of their names.
@@ -57,7 +57,7 @@ enum Likeness {
     Place,
 }
 
-impl Asked {
+impl TapeRequest {
     fn new(method: &str, url: &str, body: &[u8]) -> Self {
         let url = url.split('#').next().unwrap_or_default();
         let target = url
@@ -68,7 +68,7 @@ impl Asked {
         let parts = query.split('&').filter(|part| !part.is_empty() && !is_key(part));
         let mut query: Vec<String> = parts.map(str::to_owned).collect();
         query.sort_unstable();
-        Asked {
+        TapeRequest {
             method: method.to_ascii_uppercase(),
             path: path.to_owned(),
             query,
@@ -78,7 +78,7 @@ impl Asked {
     }
 
     /// True if this is the request that was recorded.
-    fn is_of(&self, recorded: &Asked, likeness: Likeness) -> bool {
+    fn is_of(&self, recorded: &TapeRequest, likeness: Likeness) -> bool {
         let is_alike = match likeness {
             Likeness::Bytes => self.body == recorded.body,
             Likeness::Value => self.value.is_some() && self.value == recorded.value,
@@ -87,7 +87,7 @@ impl Asked {
         is_alike && self.is_at(recorded) && self.query == recorded.query
     }
 
-    fn is_at(&self, recorded: &Asked) -> bool {
+    fn is_at(&self, recorded: &TapeRequest) -> bool {
         self.method == recorded.method && self.path == recorded.path
     }
 }
@@ -106,7 +106,7 @@ impl Tape {
                 false => Plan::new(&capture, play),
             };
             Ok(Track {
-                asked: Asked::new(&exchange.method, &exchange.url, &exchange.request),
+                asked: TapeRequest::new(&exchange.method, &exchange.url, &exchange.request),
                 status: exchange.status,
                 headers: recorded.map(|recorded| recorded.headers).unwrap_or_default(),
                 plan: Arc::new(plan?),
@@ -120,8 +120,8 @@ impl Tape {
 
     /// Returns the answer that was recorded for a request: of several, each once in their order, and
     /// then the last one again. An error says which one is the nearest.
-    pub(crate) fn answer(&self, request: &Request) -> Result<Answer, String> {
-        let asked = Asked::new(&request.method, &request.target, &request.body);
+    pub(crate) fn answer(&self, request: &HttpRequest) -> Result<PlayedAnswer, String> {
+        let asked = TapeRequest::new(&request.method, &request.target, &request.body);
         let places = |likeness: Likeness| -> Vec<usize> {
             let all = self.tracks.iter().enumerate();
             all.filter(|(_, track)| asked.is_of(&track.asked, likeness)).map(|(at, _)| at).collect()
@@ -137,17 +137,17 @@ impl Tape {
         if let Some(count) = played.get_mut(at) {
             *count += 1;
         }
-        Ok(Answer {
+        Ok(PlayedAnswer {
             status: track.status,
             headers: track.headers.clone(),
-            body: Body::Played(Arc::clone(&track.plan)),
+            body: AnswerBody::Played(Arc::clone(&track.plan)),
             file: Some(track.name.clone()),
         })
     }
 
     /// Says that nothing was recorded for a request, and what is most like it.
-    fn nearest(&self, asked: &Asked) -> String {
-        let Asked { method, path, .. } = asked;
+    fn nearest(&self, asked: &TapeRequest) -> String {
+        let TapeRequest { method, path, .. } = asked;
         let at = self.tracks.iter().filter(|track| asked.is_at(&track.asked));
         let by_body = at.map(|track| (difference(asked, &track.asked), track));
         let nearest = by_body.max_by_key(|((same, _), _)| *same);
@@ -171,7 +171,7 @@ impl Tape {
 }
 
 /// Returns where two requests of one place differ first, and how much they have in common.
-fn difference(asked: &Asked, recorded: &Asked) -> (usize, String) {
+fn difference(asked: &TapeRequest, recorded: &TapeRequest) -> (usize, String) {
     if asked.query != recorded.query {
         return (0, "the query".into());
     }
@@ -226,11 +226,11 @@ mod tests {
 
     #[track_caller]
     fn check(tape: &Tape, target: &str, body: &str, expected: Result<&str, &str>) {
-        let request = Request {
+        let request = HttpRequest {
             method: "POST".into(),
             target: target.into(),
             body: body.into(),
-            ..Request::default()
+            ..HttpRequest::default()
         };
         let got = tape.answer(&request).map(|answer| answer.file.unwrap());
         assert_eq!(got, expected.map(str::to_owned).map_err(str::to_owned));

@@ -14,7 +14,7 @@ const MAX_PATHS: usize = 512;
 /// Records that are no lines of JSON, as those of an AWS event stream, are not looked into.
 pub(crate) fn unread(config: &Config, capture: &[u8]) -> Vec<String> {
     let Ok(text) = str::from_utf8(capture) else { return Vec::new() };
-    let records = Records::of(text);
+    let records = TextRecords::of(text);
     let events = joined(config, &[capture]);
     let mut found = Vec::new();
     let mut next = records.members(&[]);
@@ -34,14 +34,14 @@ pub(crate) fn unread(config: &Config, capture: &[u8]) -> Vec<String> {
 }
 
 /// The records in a text, and what stands around them.
-struct Records<'t>(Vec<(&'t str, &'t str)>);
+struct TextRecords<'t>(Vec<(&'t str, &'t str)>);
 
-impl<'t> Records<'t> {
+impl<'t> TextRecords<'t> {
     /// Finds them: the text is one, or lines of it are, after `data:` or a bracket or comma.
     fn of(text: &'t str) -> Self {
         let is_record = |text: &str| text.starts_with(['{', '[']) && json::is_json(text);
         if is_record(text.trim()) {
-            return Records(vec![("", text)]);
+            return TextRecords(vec![("", text)]);
         }
         let lines = text.split_inclusive('\n').map(|line| {
             let at = line.find('{').unwrap_or(line.len());
@@ -50,7 +50,7 @@ impl<'t> Records<'t> {
                 _ => (line, ""),
             }
         });
-        Records(lines.collect())
+        TextRecords(lines.collect())
     }
 
     /// Returns the text without the members at this path.

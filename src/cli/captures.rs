@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ColorChoice, ValueEnum, ValueHint};
 
-use crate::capture::{Chunk, Failure, Place, Play, Tempo};
+use crate::capture::{CapturePlace, Play, PlayChunk, PlayFailure, Tempo};
 use crate::cli::value::Size;
 use crate::cli::{Given, LIMITS, Reading, value};
 
@@ -64,11 +64,11 @@ pub struct Replay {
     ///
     /// A piece is due when its last byte is. By default, what is due at once is one piece.
     #[arg(long, value_name = "N|frame|line|random:SEED")]
-    pub chunk: Option<Chunk>,
+    pub chunk: Option<PlayChunk>,
 
     /// End after so many BYTES, or after frame:K
     #[arg(long, value_name = "BYTES|frame:K", conflicts_with = "error")]
-    pub cut: Option<Place>,
+    pub cut: Option<CapturePlace>,
 
     /// Never end: after the last byte, nothing comes, or keep-alives
     #[arg(long)]
@@ -80,7 +80,7 @@ pub struct Replay {
     /// authentication (401), permission (403), not_found (404), too_large (413), rate_limit (429),
     /// server_error (500), unavailable (503), timeout (504) or overloaded (529).
     #[arg(long, value_name = "CODE@frame:K")]
-    pub error: Option<Failure>,
+    pub error: Option<PlayFailure>,
 
     /// Write the format's keep-alive whenever nothing came for so many milliseconds
     ///

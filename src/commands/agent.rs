@@ -19,7 +19,7 @@ use crate::format::turn::Request;
 use crate::io::{Children, Original, Output, Signals, Stalled, die, report};
 use crate::pipeline::Config;
 use crate::request;
-use crate::request::{Body, Refused};
+use crate::request::{Refused, RequestBody};
 use crate::sink::{Label, Ndjson, People, Sink};
 use crate::status::Outcome;
 
@@ -29,7 +29,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let rules = rules(&args.running, &tools)?;
     let First { body, bytes, row } = first_request(args)?;
     let signals = Signals::listen_for_children()?;
-    let running = agent::Running {
+    let running = agent::RunnerOptions {
         max_calls: args.max_calls,
         max_repeats: args.max_repeats,
         ..running(&args.running)
@@ -124,7 +124,7 @@ fn checked(args: &Agent) -> anyhow::Result<Option<PathBuf>> {
 
 /// The request that the loop begins with.
 struct First {
-    body: Body,
+    body: RequestBody,
     /// The bytes of the file that it was read of.
     bytes: Option<Vec<u8>>,
     /// Its row, as far as it is known.

@@ -17,7 +17,7 @@ use crate::agent::FUNCTION_HINT;
 use crate::cli::Replay;
 use crate::commands::request::named;
 use crate::commands::service::Service;
-use crate::io::http::Request;
+use crate::io::http::HttpRequest;
 use crate::io::{Signals, Woken, die, report, wait_for, write_whole};
 use crate::request::Refused;
 use crate::status::Outcome;
@@ -122,7 +122,7 @@ fn serve(service: &Service, stream: &TcpStream) -> io::Result<()> {
     let mut input = Timed { stream, until: Instant::now() + service.patience };
     let mut out = stream;
     let mut held = service.room.held();
-    let request = Request::read(&mut input, &mut out, service.max_body, &mut held);
+    let request = HttpRequest::read(&mut input, &mut out, service.max_body, &mut held);
     let mut wait = |time| wait_beside(stream, time);
     let is_left = service.exchange(request, &mut out, &mut wait)?;
     // There is room for others before the client sees the end.

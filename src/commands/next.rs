@@ -20,7 +20,7 @@ use crate::io::{
 };
 use crate::pipeline::{Config, Pipeline};
 use crate::request;
-use crate::request::{Given, Growth, Message, Refused, Verdict};
+use crate::request::{CallResult, Fate, GrowthOptions, LastMessage, Refused};
 use crate::sink::{Label, Ndjson, Sink};
 use crate::status::{Outcome, Status, TOOL_CALLS, Witness};
 
@@ -48,7 +48,7 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let message = read_answer(args, file, &signals, &mut *sink, &mut status)?;
     let refused = |refused| named(refused, shown(file));
     let verdict = request::verdict(&message).map_err(refused)?;
-    if verdict == Verdict::Pause && user.is_some() {
+    if verdict == Fate::Pause && user.is_some() {
         let why = "--user: the provider has paused: send the request first, without it";
         return Err(refused(Refused::malformed(why)));
     }
@@ -64,13 +64,13 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
             assigned(&message, given).map_err(refused)?
         }
     };
-    let growth = Growth { by_id: args.by_id, keep_choice: args.keep_choice };
+    let growth = GrowthOptions { by_id: args.by_id, keep_choice: args.keep_choice };
     let notes = request::grow(&mut body, row, &message, &results, growth).map_err(refused)?;
     notes.iter().for_each(|note| report(&mut io::stderr(), note));
     if let Some(user) = &user {
         request::add_user(&mut body, row, user).map_err(refused)?;
     }
-    let is_over = verdict == Verdict::Final && user.is_none();
+    let is_over = verdict == Fate::Final && user.is_none();
     let code = if is_over { 0 } else { TOOL_CALLS };
     if !is_over {
         request::declare(&mut body, row, &tools.declarations());
@@ -140,8 +140,8 @@ pub(super) fn target(running: &Running, request: &str) -> anyhow::Result<Option<
 }
 
 /// Returns how tools are run, without limits of their number.
-pub(super) fn running(args: &Running) -> agent::Running {
-    agent::Running {
+pub(super) fn running(args: &Running) -> agent::RunnerOptions {
+    agent::RunnerOptions {
         timeout: Some(args.timeout).filter(|timeout| !timeout.is_zero()),
         jobs: args.jobs.into(),
         max_output: args.max_output.0,
@@ -167,14 +167,14 @@ pub(super) fn words(text: &str) -> anyhow::Result<String> {
     Ok(words)
 }
 
-fn read_results(path: &str) -> anyhow::Result<Vec<Given>> {
+fn read_results(path: &str) -> anyhow::Result<Vec<CallResult>> {
     let name = || format!("--results {path}");
     let text = String::from_utf8(read_json(path).with_context(name)?).with_context(name)?;
     request::read_results(&text).map_err(anyhow::Error::msg).with_context(name)
 }
 
 /// Returns the result of each call: one of those that are given, or what is wrong with the call.
-fn assigned(message: &Message, given: &[Given]) -> Result<Vec<Given>, Refused> {
+fn assigned(message: &LastMessage, given: &[CallResult]) -> Result<Vec<CallResult>, Refused> {
     let assigned = request::assign(&message.calls, given)?;
     let missing = message.calls.iter().zip(&assigned);
     let mut missing = missing
@@ -191,10 +191,10 @@ fn assigned(message: &Message, given: &[Given]) -> Result<Vec<Given>, Refused> {
 /// Runs the calls of a message, and returns their results.
 fn run_tools(
     mut runner: Runner<'_>,
-    message: &Message,
+    message: &LastMessage,
     signals: &Signals,
     out: &mut dyn Sink,
-) -> anyhow::Result<Vec<Given>> {
+) -> anyhow::Result<Vec<CallResult>> {
     let mut children = Children::new(signals)?;
     let mut run = || {
         for call in &message.calls {
@@ -222,12 +222,12 @@ fn read_answer(
     signals: &Signals,
     out: &mut dyn Sink,
     status: &mut Status,
-) -> anyhow::Result<Message> {
+) -> anyhow::Result<LastMessage> {
     let mut config = Config { turn: true, finds_ours: false, ..args.wire.config() };
     config.assembly.choice = Some(args.choice);
     let mut input = open_one(file, signals)?;
     let progress = Progress::new(shown(file), input.size());
-    let mut message = Message::default();
+    let mut message = LastMessage::default();
     let both = Both { message: &mut message, out };
     let mut sink = Witness::new(both, status, shown(file), progress.stderr());
     let mut task = Reader::new(Pipeline::new(&config), &mut sink);
@@ -241,7 +241,7 @@ fn read_answer(
 
 /// Gathers the message, and passes its events on.
 struct Both<'b> {
-    message: &'b mut Message,
+    message: &'b mut LastMessage,
     out: &'b mut dyn Sink,
 }
 

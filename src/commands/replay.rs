@@ -13,7 +13,7 @@ use crate::commands::exchanges::{exchange, exchanges, is_answer};
 use crate::commands::service::{Service, play};
 use crate::commands::{listen, lost, needs_pipe};
 use crate::event::Code;
-use crate::io::http::{NoRequest, Request};
+use crate::io::http::{HttpRequest, NoRequest};
 use crate::io::{
     Output, STANDARD_INPUT, Signals, Woken, die, report, report_error, report_on, wait_for,
     wait_until,
@@ -134,7 +134,7 @@ fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
     let mut out = Output::standard();
     let mut input = Asked { signals, until: Instant::now() + service.patience };
     let mut held = service.room.held();
-    let request = Request::read(&mut input, &mut out, service.max_body, &mut held);
+    let request = HttpRequest::read(&mut input, &mut out, service.max_body, &mut held);
     let outcome = match &request {
         Ok(_) => None,
         Err(NoRequest::Nothing) => {

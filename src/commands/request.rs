@@ -8,7 +8,7 @@ use crate::commands::shown;
 use crate::detect;
 use crate::frame::without_mark;
 use crate::io::read_whole;
-use crate::request::{Body, Refused};
+use crate::request::{Refused, RequestBody};
 
 /// Returns the error that a request stands as it is, with the name of what it lies in.
 pub(super) fn named(refused: Refused, name: &str) -> anyhow::Error {
@@ -16,10 +16,10 @@ pub(super) fn named(refused: Refused, name: &str) -> anyhow::Error {
 }
 
 /// Reads a request. Returns also the bytes that were read.
-pub(super) fn read_request(path: &str) -> anyhow::Result<(Body, Vec<u8>)> {
+pub(super) fn read_request(path: &str) -> anyhow::Result<(RequestBody, Vec<u8>)> {
     let bytes = read_whole(path).with_context(|| shown(path).to_owned())?;
     let body = match String::from_utf8(without_mark(&bytes).to_vec()) {
-        Ok(text) => Body::new(text),
+        Ok(text) => RequestBody::new(text),
         Err(_) => Err("is not UTF-8".to_owned()),
     };
     body.map_err(|why| match answer(&bytes) {

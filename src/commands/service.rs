@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use crate::capture::{Answer, Body, By, Capture, Plan, Redactor, Server, Tape, failure, log_line};
+use crate::capture::{
+    AnswerBody, By, Capture, Plan, PlayedAnswer, Redactor, Server, Tape, failure, log_line,
+};
 use crate::cli::{Order, Replay};
 use crate::format::reply_of;
-use crate::io::http::{self, NoRequest, Request, Room};
+use crate::io::http::{self, HttpRequest, NoRequest, Room};
 use crate::io::report_on;
 use crate::json::Line;
 
@@ -109,7 +111,7 @@ impl Service {
     /// end as connections do.
     pub(super) fn exchange(
         &self,
-        request: Result<Request, NoRequest>,
+        request: Result<HttpRequest, NoRequest>,
         out: &mut dyn Write,
         wait: &mut Wait<'_>,
     ) -> io::Result<bool> {
@@ -124,17 +126,17 @@ impl Service {
                 (failure(reply_of(None), status, Some(&why)), false, true)
             }
         };
-        let Answer { status, headers, body, .. } = &answer;
+        let PlayedAnswer { status, headers, body, .. } = &answer;
         match body {
-            Body::Whole(text) => {
-                let mut answer = http::Answer::begin(out, *status, headers, false, true)?;
+            AnswerBody::Whole(text) => {
+                let mut answer = http::AnswerWriter::begin(out, *status, headers, false, true)?;
                 if wants_body {
                     answer.write(text.as_bytes())?;
                 }
             }
-            Body::Played(plan) => {
+            AnswerBody::Played(plan) => {
                 let mut answer =
-                    http::Answer::begin(out, *status, headers, reads_chunks, !plan.drops())?;
+                    http::AnswerWriter::begin(out, *status, headers, reads_chunks, !plan.drops())?;
                 play(plan, &mut |bytes| answer.write(bytes), wait)?;
                 if plan.hangs() {
                     wait(None)?;
@@ -149,7 +151,7 @@ impl Service {
     }
 
     /// Adds a line to the log.
-    fn log(&self, request: &Request, answer: &Answer) {
+    fn log(&self, request: &HttpRequest, answer: &PlayedAnswer) {
         let Some(log) = &self.log else { return };
         let written = match log.lock() {
             Ok(mut log) => log.add(log_line(request, answer)),

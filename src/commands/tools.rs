@@ -14,7 +14,7 @@ use crate::format::turn::{Declaration, Request};
 use crate::io::report;
 use crate::json;
 use crate::request;
-use crate::request::{Body, Refused};
+use crate::request::{Refused, RequestBody};
 
 pub(super) fn tools(args: &Tools) -> anyhow::Result<u8> {
     let tools = read(&args.folder).with_context(|| args.folder.display().to_string())?;
@@ -55,7 +55,7 @@ fn into(request: &str, form: Auto<Format>, tools: &[Declaration]) -> anyhow::Res
 /// Returns the row of a request: of the format that is named, or else of the one that it looks like,
 /// and that the words of what sends it name.
 pub(super) fn row<'w>(
-    body: &Body,
+    body: &RequestBody,
     form: Auto<Format>,
     words: impl Iterator<Item = &'w str>,
 ) -> Option<&'static Request> {

@@ -75,7 +75,7 @@ pub struct Converter<'r, W: Write> {
     options: Options,
     /// The losses, once the input has ended.
     losses: &'r mut Losses,
-    state: State,
+    state: ConverterState,
     start: Owned<Start<'static>>,
     /// The choices that have come. The message ends with the first of them, by its number.
     choices: BTreeSet<u64>,
@@ -142,7 +142,7 @@ impl Over {
 
 /// The progress of the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ConverterState {
     /// It has not begun.
     Waiting,
     /// It has begun, and nothing of it is written: it may be no more than an error.
@@ -171,7 +171,7 @@ impl<'r, W: Write> Converter<'r, W> {
             writing,
             options: options.clone(),
             losses,
-            state: State::Waiting,
+            state: ConverterState::Waiting,
             start: Owned::new(Start::default()),
             choices: BTreeSet::new(),
             ending: None,
@@ -217,10 +217,10 @@ impl<'r, W: Write> Converter<'r, W> {
 
     /// Writes the beginning of the message, if it has not been.
     fn begin(&mut self) {
-        if self.state != State::Held {
+        if self.state != ConverterState::Held {
             return;
         }
-        self.state = State::Open;
+        self.state = ConverterState::Open;
         let start = self.start.clone();
         let mut start = start.get();
         start.input_tokens = start.input_tokens.or(self.options.input_tokens);
@@ -514,7 +514,7 @@ impl<'r, W: Write> Converter<'r, W> {
                 out.record("", |line| encoder.body(message, finish, line));
             }
         });
-        self.state = State::Ended;
+        self.state = ConverterState::Ended;
         self.records.end();
     }
 
@@ -531,7 +531,7 @@ impl<'r, W: Write> Converter<'r, W> {
             (0..lost).for_each(|_| self.records.note(Info::FailedBody));
         }
         self.end(|encoder, message, out| encoder.fail(message, failure, out));
-        self.state = State::Ended;
+        self.state = ConverterState::Ended;
         self.records.end();
     }
 
@@ -552,7 +552,7 @@ impl<'r, W: Write> Converter<'r, W> {
         let count =
             |converter: &mut Self| converter.written + converter.records.text().len() as u64;
         if count(self) == self.mark {
-            let is_open = self.state == State::Open;
+            let is_open = self.state == ConverterState::Open;
             self.write(|encoder, out| if is_open { encoder.keep_alive(out) } else { out.idle() });
         }
         self.mark = count(self);
@@ -688,15 +688,15 @@ impl<W: Write> Sink for Converter<'_, W> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.out.check()?;
         match (self.state, event.kind) {
-            (State::Waiting, Kind::Start(start)) => {
+            (ConverterState::Waiting, Kind::Start(start)) => {
                 self.start = Owned::new(start);
                 self.followed = Followed::new(&start, self.options.deltas);
                 self.unique_ids =
                     self.options.unique_ids.map(|number| UniqueIds::new(number, &start));
-                self.state = State::Held;
+                self.state = ConverterState::Held;
             }
-            (State::Waiting, Kind::Record) => self.record(),
-            (State::Held | State::Open, _) => {
+            (ConverterState::Waiting, Kind::Record) => self.record(),
+            (ConverterState::Held | ConverterState::Open, _) => {
                 if let Some(unique) = &mut self.unique_ids {
                     unique.see(event);
                 }
@@ -707,7 +707,7 @@ impl<W: Write> Sink for Converter<'_, W> {
                     self.take(*event);
                 }
             }
-            (State::Waiting | State::Ended, _) => {}
+            (ConverterState::Waiting | ConverterState::Ended, _) => {}
         }
         if self.records.text().len() < PIECE { Ok(()) } else { self.write_out() }
     }
@@ -725,7 +725,7 @@ impl<W: Write> Sink for Converter<'_, W> {
 
     fn finish(&mut self) -> io::Result<()> {
         self.out.check()?;
-        if matches!(self.state, State::Held | State::Open) {
+        if matches!(self.state, ConverterState::Held | ConverterState::Open) {
             self.release();
             self.finish_last();
         }

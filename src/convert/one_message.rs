@@ -7,7 +7,7 @@ use crate::sink::{Fused, Sink};
 
 /// The number of messages that have begun.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen(pub u64);
+pub struct MessageCount(pub u64);
 
 /// Passes on one message, the records before the first one, and nothing of other messages. Nothing
 /// more needs to be read once the next one begins.
@@ -15,12 +15,12 @@ pub struct OneMessage<'s, S> {
     inner: Fused<S>,
     /// Its number, from 1.
     wanted: u64,
-    seen: &'s mut Seen,
+    seen: &'s mut MessageCount,
 }
 
 impl<'s, S: Sink> OneMessage<'s, S> {
     /// Passes on the message of this number, from 1; by default the first. Counts in `seen`.
-    pub fn new(inner: S, wanted: Option<u64>, seen: &'s mut Seen) -> Self {
+    pub fn new(inner: S, wanted: Option<u64>, seen: &'s mut MessageCount) -> Self {
         OneMessage { inner: Fused::new(inner), wanted: wanted.unwrap_or(1), seen }
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::detect::WINDOW;
 use crate::detect::record::{candidates, see_record};
-use crate::detect::stray::{Found, Stray};
+use crate::detect::stray::{Stray, StrayRecord};
 use crate::event::mask;
 use crate::event::{Code, Failure, Kind};
 use crate::format::format::{Decoder, Format, Record};
@@ -21,13 +21,13 @@ pub(crate) struct AutoDecoder {
     /// True if our own events are found out.
     finds_ours: bool,
     /// The frames that did not show the format.
-    held: Vec<Held>,
+    held: Vec<HeldFrame>,
     /// The format, once it is known.
     chosen: Option<&'static Format>,
-    state: State,
+    state: DecoderState,
 }
 
-enum State {
+enum DecoderState {
     Open,
     Chosen(Box<dyn Decoder>),
     /// Plain text, as nothing else was found.
@@ -38,7 +38,7 @@ enum State {
 }
 
 /// A buffered frame that came before the format was known.
-struct Held {
+struct HeldFrame {
     framing: &'static Framing,
     event_type: String,
     headers: Vec<Header<'static>>,
@@ -47,9 +47,9 @@ struct Held {
     offset: u64,
 }
 
-impl Held {
+impl HeldFrame {
     fn new(frame: &Frame<'_>) -> Self {
-        Held {
+        HeldFrame {
             framing: frame.framing,
             event_type: frame.event_type.to_owned(),
             headers: frame.headers.iter().map(Header::owned).collect(),
@@ -79,7 +79,7 @@ pub(super) fn is_nothing(frame: &Frame<'_>) -> bool {
 }
 
 /// True if these frames are all that is looked at.
-fn is_enough(held: &[Held]) -> bool {
+fn is_enough(held: &[HeldFrame]) -> bool {
     let size: usize = held.iter().map(|held| held.data.len()).sum();
     held.len() >= MOST_UNKNOWN || size >= WINDOW
 }
@@ -101,7 +101,13 @@ impl AutoDecoder {
     /// Returns a decoder that detects the format, our own events if `finds_ours`, or takes the one
     /// that is wanted.
     pub(crate) fn new(wanted: Option<&'static Format>, finds_ours: bool) -> Self {
-        AutoDecoder { wanted, finds_ours, held: Vec::new(), chosen: None, state: State::Open }
+        AutoDecoder {
+            wanted,
+            finds_ours,
+            held: Vec::new(),
+            chosen: None,
+            state: DecoderState::Open,
+        }
     }
 
     /// Returns the format, once it is known.
@@ -137,13 +143,13 @@ impl AutoDecoder {
     }
 
     fn fail(&mut self, message: &str, offset: u64, out: &mut EventOut<'_>) -> io::Result<()> {
-        self.state = State::Failed;
+        self.state = DecoderState::Failed;
         self.held.clear();
         out.emit(0, Kind::Error(Failure::new(Code::Unrecognised, message, Some(offset))))
     }
 
     /// Fails: what was taken for plain text holds a record.
-    fn fail_at(&mut self, found: &Found, out: &mut EventOut<'_>) -> io::Result<()> {
+    fn fail_at(&mut self, found: &StrayRecord, out: &mut EventOut<'_>) -> io::Result<()> {
         let message = format!(
             "a record of {} stands in what looked like plain text: pass its stream alone, \
              or say `-f text` if it is a part of the answer",
@@ -177,20 +183,22 @@ impl AutoDecoder {
 impl Decoder for AutoDecoder {
     fn feed(&mut self, frame: Frame<'_>, out: &mut EventOut<'_>) -> io::Result<()> {
         let chosen = match &mut self.state {
-            State::Chosen(decoder) => return decoder.feed(frame, out),
-            State::Text(decoder, stray) => {
+            DecoderState::Chosen(decoder) => return decoder.feed(frame, out),
+            DecoderState::Text(decoder, stray) => {
                 let Some(found) = stray.find(frame.data) else { return decoder.feed(frame, out) };
                 let text = frame.data.get(..found.end).unwrap_or_default();
                 decoder.feed(Frame { data: text, ..frame }, out)?;
                 return self.fail_at(&found, out);
             }
-            State::Failed => return Ok(()),
-            State::Open | State::Errors(_) => see_record(&frame, |record| self.choose(record)),
+            DecoderState::Failed => return Ok(()),
+            DecoderState::Open | DecoderState::Errors(_) => {
+                see_record(&frame, |record| self.choose(record))
+            }
         };
         let is_format = matches!(chosen, Ok(Some(row)) if !row.is_of_errors());
         match &mut self.state {
-            State::Errors(errors) if is_format => errors.finish(out)?,
-            State::Errors(errors) => return errors.feed(frame, out),
+            DecoderState::Errors(errors) if is_format => errors.finish(out)?,
+            DecoderState::Errors(errors) => return errors.feed(frame, out),
             _ => {}
         }
         let row = match chosen {
@@ -199,7 +207,7 @@ impl Decoder for AutoDecoder {
                 if is_nothing(&frame) {
                     return Ok(());
                 }
-                self.held.push(Held::new(&frame));
+                self.held.push(HeldFrame::new(&frame));
                 return if is_enough(&self.held) { self.give_up(out) } else { Ok(()) };
             }
             Err(message) => return self.fail(&message, frame.offset, out),
@@ -217,35 +225,36 @@ impl Decoder for AutoDecoder {
         }
         out.offset = offset;
         if frame.framing.is_text() && self.wanted.is_none() {
-            self.state = State::Text(decoder, Stray::new(frame.offset));
+            self.state = DecoderState::Text(decoder, Stray::new(frame.offset));
             return self.feed(frame, out);
         }
         decoder.feed(frame, out)?;
-        self.state = if is_format { State::Chosen(decoder) } else { State::Errors(decoder) };
+        self.state =
+            if is_format { DecoderState::Chosen(decoder) } else { DecoderState::Errors(decoder) };
         Ok(())
     }
 
     fn finish(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         match &mut self.state {
-            State::Chosen(decoder) | State::Errors(decoder) => decoder.finish(out),
-            State::Text(decoder, stray) => match stray.end() {
+            DecoderState::Chosen(decoder) | DecoderState::Errors(decoder) => decoder.finish(out),
+            DecoderState::Text(decoder, stray) => match stray.end() {
                 Some(found) => self.fail_at(&found, out),
                 None => decoder.finish(out),
             },
-            State::Failed => Ok(()),
-            State::Open => self.give_up(out),
+            DecoderState::Failed => Ok(()),
+            DecoderState::Open => self.give_up(out),
         }
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
         match &self.state {
-            State::Chosen(decoder) | State::Text(decoder, _) => decoder.repeatable(),
+            DecoderState::Chosen(decoder) | DecoderState::Text(decoder, _) => decoder.repeatable(),
             _ => None,
         }
     }
 
     fn on_repeat(&mut self, text: &Str<'_>, counts: Option<&str>) {
-        if let State::Chosen(decoder) = &mut self.state {
+        if let DecoderState::Chosen(decoder) = &mut self.state {
             decoder.on_repeat(text, counts);
         }
     }

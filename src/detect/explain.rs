@@ -40,7 +40,7 @@ pub fn explain(head: &[u8], ended: bool) -> Verdict {
 pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: bool) -> Verdict {
     let verdict =
         Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
-    let mut search = Search { own, verdict, row: None, unknown: 0, is_over: false };
+    let mut search = VerdictSearch { own, verdict, row: None, unknown: 0, is_over: false };
     let mut framer = AutoFramer::new(None, FrameConfig::default());
     let mut see = |framed: Framed<'_>| {
         match framed {
@@ -66,7 +66,7 @@ pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: boo
 
 /// A verdict in the making: it looks at as many records as
 /// [`crate::detect::AutoDecoder`] does.
-struct Search {
+struct VerdictSearch {
     own: Option<&'static Format>,
     verdict: Verdict,
     /// The row of the format. After an error body, another one may come.
@@ -77,7 +77,7 @@ struct Search {
     is_over: bool,
 }
 
-impl Search {
+impl VerdictSearch {
     /// Notes why no frame was read so far.
     fn see_fault(&mut self, fault: Fault<'_>) {
         if !self.is_over && !self.verdict.is_final() {

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::detect::decoder::MOST_UNKNOWN;
-use crate::detect::leading::{Beginning, Looks, Skipped, first, holds_known};
+use crate::detect::leading::{LeadingLines, Looks, Skipped, first, holds_known};
 use crate::detect::reject::Rejected;
 use crate::detect::{WINDOW, reject};
 use crate::event::WarningCode;
-use crate::frame::http::{Begin, Flaw, Piece, Places, Responses};
+use crate::frame::http::{BodyBegin, BodyPlaces, Flaw, HttpResponses, ResponsePiece};
 use crate::frame::{
-    Content, Envelope, FRAMINGS, Fault, FaultKind, FrameConfig, FrameOut, Framed, Framer, Framing,
-    Sniff, is_begun_mark, skip_blank,
+    Content, FRAMINGS, Fault, FaultKind, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
+    Framing, Sniff, is_begun_mark, skip_blank,
 };
 
 /// A framer of any framing.
@@ -21,19 +21,19 @@ pub struct AutoFramer {
     /// True if JSON that is in no known format is text.
     is_text_else: bool,
     config: FrameConfig,
-    beginning: Beginning,
-    responses: Responses,
+    beginning: LeadingLines,
+    responses: HttpResponses,
     /// True between the end of a response and what is an input of its own.
     is_next: bool,
     /// The buffered beginning of the body, while its framing is not known.
     head: Vec<u8>,
-    state: State,
+    state: FramerState,
     /// Where the body is in the input.
-    places: Places,
+    places: BodyPlaces,
     looks: Looks,
 }
 
-enum State {
+enum FramerState {
     /// In a body of unknown framing.
     Body,
     Chosen(Box<dyn Framer>),
@@ -48,12 +48,13 @@ impl AutoFramer {
             wanted,
             is_text_else: false,
             config,
-            beginning: Beginning::new(wanted.is_none()),
-            responses: Responses::new(text.is_none()),
+            beginning: LeadingLines::new(wanted.is_none()),
+            responses: HttpResponses::new(text.is_none()),
             is_next: false,
             head: Vec::new(),
-            state: text.map_or(State::Body, |text| State::Chosen((text.framer)(config))),
-            places: Places::new(0),
+            state: text
+                .map_or(FramerState::Body, |text| FramerState::Chosen((text.framer)(config))),
+            places: BodyPlaces::new(0),
             looks: Looks::default(),
         }
     }
@@ -68,7 +69,7 @@ impl AutoFramer {
     /// nothing more is waited for.
     fn decide(&mut self, ended: bool, out: &mut FrameOut<'_>) -> io::Result<()> {
         let ended = ended || self.head.len() >= WINDOW;
-        if !matches!(self.state, State::Body) || self.head.is_empty() {
+        if !matches!(self.state, FramerState::Body) || self.head.is_empty() {
             return Ok(());
         }
         if !ended && is_begun_mark(&self.head) {
@@ -80,7 +81,7 @@ impl AutoFramer {
         };
         self.next(self.places.input(0), out)?;
         match chosen {
-            Ok(framing) => self.state = State::Chosen((framing.framer)(self.config)),
+            Ok(framing) => self.state = FramerState::Chosen((framing.framer)(self.config)),
             Err(rejected) => self.reject(rejected, out)?,
         }
         Ok(())
@@ -112,8 +113,8 @@ impl AutoFramer {
     }
 
     /// Begins a body: what its head says.
-    fn begin(&mut self, begin: &Begin, out: &mut FrameOut<'_>) -> io::Result<()> {
-        self.places = Places::new(begin.offset);
+    fn begin(&mut self, begin: &BodyBegin, out: &mut FrameOut<'_>) -> io::Result<()> {
+        self.places = BodyPlaces::new(begin.offset);
         self.looks = Looks::default();
         let Some((status, offset)) = begin.head else { return Ok(()) };
         self.next(offset, out)?;
@@ -144,11 +145,11 @@ impl AutoFramer {
         };
         let is_blank = skip_blank(&self.head).is_empty() || is_begun_mark(&self.head);
         let mut is_cut = false;
-        if !(matches!(self.state, State::Body) && is_blank) {
+        if !(matches!(self.state, FramerState::Body) && is_blank) {
             self.decide(true, out)?;
             let body = self.decided();
             self.feed_body(&body, out)?;
-            if let State::Chosen(framer) = &mut self.state {
+            if let FramerState::Chosen(framer) = &mut self.state {
                 framer.finish(&mut |framed| {
                     is_cut |= matches!(&framed, Framed::Fault(fault) if fault.kind == FaultKind::Truncated);
                     self.places.pass(framed, out)
@@ -156,7 +157,7 @@ impl AutoFramer {
             }
         }
         self.head.clear();
-        self.state = State::Body;
+        self.state = FramerState::Body;
         self.is_next = true;
         match flaw {
             Some(flaw) if !(is_cut && flaw.kind == FaultKind::Truncated) => {
@@ -167,7 +168,7 @@ impl AutoFramer {
     }
 
     fn reject(&mut self, rejected: Rejected, out: &mut FrameOut<'_>) -> io::Result<()> {
-        self.state = State::Rejected;
+        self.state = FramerState::Rejected;
         let offset = self.places.input(0);
         let Rejected { kind, message } = rejected;
         let is_error = matches!(kind, FaultKind::Gateway | FaultKind::Tool);
@@ -207,14 +208,18 @@ impl AutoFramer {
     }
 
     /// Takes a part of the input, as [`Self::body`] does.
-    fn piece<'b>(&mut self, piece: Piece<'b>, out: &mut FrameOut<'_>) -> io::Result<Cow<'b, [u8]>> {
+    fn piece<'b>(
+        &mut self,
+        piece: ResponsePiece<'b>,
+        out: &mut FrameOut<'_>,
+    ) -> io::Result<Cow<'b, [u8]>> {
         match piece {
-            Piece::Body(body, offset) => {
+            ResponsePiece::Body(body, offset) => {
                 self.places.add(body.len(), offset);
                 match self.state {
-                    State::Chosen(_) => return Ok(body),
-                    State::Rejected => {}
-                    State::Body => {
+                    FramerState::Chosen(_) => return Ok(body),
+                    FramerState::Rejected => {}
+                    FramerState::Body => {
                         self.head.extend_from_slice(&body);
                         if self.looks.may_look(self.head.len()) {
                             self.decide(false, out)?;
@@ -222,16 +227,16 @@ impl AutoFramer {
                     }
                 }
             }
-            Piece::Begin(begin) => self.begin(&begin, out)?,
-            Piece::End(flaw) => self.end(flaw.as_ref(), out)?,
-            Piece::Flaw(flaw) => {
+            ResponsePiece::Begin(begin) => self.begin(&begin, out)?,
+            ResponsePiece::End(flaw) => self.end(flaw.as_ref(), out)?,
+            ResponsePiece::Flaw(flaw) => {
                 let fault = flaw.fault();
                 if !matches!(fault.kind, FaultKind::Note(_)) {
                     self.next(fault.offset, out)?;
                 }
                 out(Framed::Fault(fault))?;
             }
-            Piece::None => {}
+            ResponsePiece::None => {}
         }
         Ok(Cow::Owned(self.decided()))
     }
@@ -239,7 +244,7 @@ impl AutoFramer {
     /// Returns the beginning of the body, once its framing is known.
     fn decided(&mut self) -> Vec<u8> {
         match self.state {
-            State::Chosen(_) => std::mem::take(&mut self.head),
+            FramerState::Chosen(_) => std::mem::take(&mut self.head),
             _ => Vec::new(),
         }
     }
@@ -249,7 +254,7 @@ impl AutoFramer {
     pub fn step<'b>(&mut self, body: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let AutoFramer { state, places, .. } = self;
         match state {
-            State::Chosen(framer) => framer.step(body, &mut |frame| places.pass(frame, out)),
+            FramerState::Chosen(framer) => framer.step(body, &mut |frame| places.pass(frame, out)),
             _ => Ok(&[]),
         }
     }
@@ -286,7 +291,7 @@ impl AutoFramer {
         self.feed_input(&input, out)?;
         loop {
             let piece = match self.responses.end() {
-                Piece::None => return Ok(()),
+                ResponsePiece::None => return Ok(()),
                 piece => piece,
             };
             let body = self.piece(piece, out)?;
@@ -296,16 +301,16 @@ impl AutoFramer {
 
     /// Returns what surrounded the data of the last frame: see
     /// [`Framer::envelope`].
-    pub fn envelope(&self) -> Option<Envelope<'_>> {
+    pub fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         match &self.state {
-            State::Chosen(framer) => framer.envelope(),
+            FramerState::Chosen(framer) => framer.envelope(),
             _ => None,
         }
     }
 
     /// Counts bytes of the body that are not framed: see [`Framer::skip`].
     pub fn skip(&mut self, bytes: usize) {
-        if let State::Chosen(framer) = &mut self.state {
+        if let FramerState::Chosen(framer) = &mut self.state {
             framer.skip(bytes);
         }
     }
@@ -370,7 +375,7 @@ mod tests {
         let mut framer = AutoFramer::new(None, FrameConfig::default());
         for length in 1..WINDOW {
             framer.feed(b" ", &mut |_| Ok(())).unwrap();
-            assert!(matches!(framer.state, State::Body), "{length} spaces decide");
+            assert!(matches!(framer.state, FramerState::Body), "{length} spaces decide");
             for Looks(looked) in [&framer.looks, &framer.beginning.looks] {
                 assert!(*looked <= (LOOKS + 1) * length, "{looked} of {length}");
             }

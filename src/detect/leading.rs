@@ -32,7 +32,7 @@ impl Looks {
 
 /// Buffers the beginning of an input while it may be lines before a stream.
 #[derive(Debug)]
-pub(super) struct Beginning {
+pub(super) struct LeadingLines {
     held: Vec<u8>,
     pub(super) looks: Looks,
     is_over: bool,
@@ -47,11 +47,11 @@ pub(super) struct Skipped {
     pub(super) offset: u64,
 }
 
-impl Beginning {
+impl LeadingLines {
     /// Returns the state at the beginning of an input in which lines may stand before a stream, or of
     /// one in which every line is a part of it.
     pub(super) fn new(may_lead: bool) -> Self {
-        Beginning { held: Vec::new(), looks: Looks::default(), is_over: !may_lead }
+        LeadingLines { held: Vec::new(), looks: Looks::default(), is_over: !may_lead }
     }
 
     /// Takes the next bytes, and returns those of the stream, with what came before it.

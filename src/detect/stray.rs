@@ -13,7 +13,7 @@ use crate::frame::{Frame, NDJSON};
 pub(super) struct Stray {
     /// The offset of the next byte.
     offset: u64,
-    line: Line,
+    line: LineKind,
     /// The beginning of the line, while it may be a record or a fence.
     held: Vec<u8>,
     /// The character and the length of the Markdown fence that is open.
@@ -21,7 +21,7 @@ pub(super) struct Stray {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Line {
+enum LineKind {
     /// One that may be a record or a fence.
     #[default]
     Open,
@@ -30,7 +30,7 @@ enum Line {
 }
 
 /// A record in a text.
-pub(super) struct Found {
+pub(super) struct StrayRecord {
     /// Its format.
     pub(super) format: &'static Format,
     /// The offset of its line.
@@ -46,14 +46,14 @@ impl Stray {
     }
 
     /// Takes the next piece, and returns the first record that ends in it.
-    pub(super) fn find(&mut self, piece: &[u8]) -> Option<Found> {
+    pub(super) fn find(&mut self, piece: &[u8]) -> Option<StrayRecord> {
         let mut at = 0;
         while at < piece.len() {
             at += self.skip(piece.get(at..).unwrap_or_default());
             let rest = piece.get(at..).unwrap_or_default();
             let end = memchr(b'\n', rest);
             let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-            let is_open = self.line == Line::Open && may_count(&self.held, line);
+            let is_open = self.line == LineKind::Open && may_count(&self.held, line);
             let found = match end {
                 Some(_) if !is_open => None,
                 Some(end) if self.held.is_empty() => self.see(line, self.offset, at + end + 1),
@@ -71,7 +71,7 @@ impl Stray {
             if end.is_some() || !is_open {
                 self.held.clear();
             }
-            self.line = if end.is_some() || is_open { Line::Open } else { Line::Prose };
+            self.line = if end.is_some() || is_open { LineKind::Open } else { LineKind::Prose };
             let taken = line.len() + usize::from(end.is_some());
             self.offset += taken as u64;
             at += taken;
@@ -89,19 +89,19 @@ impl Stray {
         }
         let calm = memchr3(b'{', b'`', b'~', piece).unwrap_or(piece.len());
         let Some(last) = memrchr(b'\n', piece.get(..calm).unwrap_or_default()) else { return 0 };
-        self.line = Line::Open;
+        self.line = LineKind::Open;
         self.offset += last as u64 + 1;
         last + 1
     }
 
     /// The text has ended: returns the record that its last line is.
-    pub(super) fn end(&mut self) -> Option<Found> {
+    pub(super) fn end(&mut self) -> Option<StrayRecord> {
         let held = std::mem::take(&mut self.held);
         self.see(&held, self.offset - held.len() as u64, 0)
     }
 
     /// Looks at a whole line.
-    fn see(&mut self, line: &[u8], offset: u64, end: usize) -> Option<Found> {
+    fn see(&mut self, line: &[u8], offset: u64, end: usize) -> Option<StrayRecord> {
         let text = line.trim_ascii();
         if let Some(first @ (b'`' | b'~')) = text.first().copied() {
             let length = text.iter().take_while(|byte| **byte == first).count();
@@ -124,7 +124,7 @@ impl Stray {
         let frame = Frame::new(NDJSON, record, offset);
         let format =
             see_record(&frame, |record| candidates(record).find(|row| !row.is_of_errors()))?;
-        Some(Found { format, offset, end })
+        Some(StrayRecord { format, offset, end })
     }
 }
 

@@ -29,7 +29,7 @@ fn read(text: &str) -> Result<&'static Dialect, String> {
     if let Some(inner) = value.get_mut("response_template") {
         value = inner.take();
     }
-    let template: Template =
+    let template: ChatTemplate =
         serde_json::from_value(value).map_err(|error| format!("response_template: {error}"))?;
     let mut dialect = Dialect { name: "response_template", ..Dialect::EMPTY };
     let (mut regions, mut calls, mut drops) = (Vec::new(), Vec::new(), Vec::new());
@@ -60,12 +60,12 @@ fn read(text: &str) -> Result<&'static Dialect, String> {
 }
 
 #[derive(Deserialize)]
-struct Template {
-    fields: BTreeMap<String, Field>,
+struct ChatTemplate {
+    fields: BTreeMap<String, TemplateField>,
 }
 
 #[derive(Deserialize)]
-struct Field {
+struct TemplateField {
     #[serde(default)]
     open: Literals,
     open_pattern: Option<String>,
@@ -99,7 +99,7 @@ struct ContentArgs {
 }
 
 impl Literals {
-    fn patterns(&self, regex: Option<&str>, names: &Names<'_>) -> Result<Vec<String>, String> {
+    fn patterns(&self, regex: Option<&str>, names: &GroupWords<'_>) -> Result<Vec<String>, String> {
         let literals: &[String] = match (self, regex) {
             (_, Some(regex)) => return translate(regex, names).map(|pattern| vec![pattern]),
             (Literals::None, None) => &[],
@@ -110,7 +110,7 @@ impl Literals {
     }
 }
 
-impl Field {
+impl TemplateField {
     fn open(&self) -> Result<Vec<String>, String> {
         self.open.patterns(self.open_pattern.as_deref(), &self.names())
     }
@@ -131,7 +131,7 @@ impl Field {
     }
 
     /// Returns the words of a pattern that groups of a regular expression become.
-    fn names(&self) -> Names<'_> {
+    fn names(&self) -> GroupWords<'_> {
         let parts = [("name", "{name}"), ("id", "{id}")];
         parts.into_iter().filter_map(|(part, word)| Some((self.variable(part)?, word))).collect()
     }
@@ -146,7 +146,7 @@ impl Field {
                     .split_once("(?P<value>")
                     .and_then(|(key, value)| Some((key, value.split_once(')')?.1)))
                     .ok_or("a tag_pattern needs a group `value`")?;
-                let names: Names<'_> = [("key", "{key}")].into();
+                let names: GroupWords<'_> = [("key", "{key}")].into();
                 // White space that is taken off a value is the template's line end.
                 let open = translate(key, &names)?.replace("{ws}", "{nl}").leak();
                 let end = translate(end, &names)?.replace("{ws}", "{nl}").leak();
@@ -205,10 +205,10 @@ fn words(words: Vec<String>) -> Words {
 }
 
 /// Groups of a regular expression, and the words that they become in a pattern.
-type Names<'a> = BTreeMap<&'a str, &'static str>;
+type GroupWords<'a> = BTreeMap<&'a str, &'static str>;
 
 /// Returns a regular expression as a pattern, or a sentence that names what has no equivalent.
-fn translate(regex: &str, names: &Names<'_>) -> Result<String, String> {
+fn translate(regex: &str, names: &GroupWords<'_>) -> Result<String, String> {
     let fail = |rest: &str| format!("{rest:?} of {regex:?} has no equivalent here");
     let (mut pattern, mut rest) = (String::new(), regex);
     while !rest.is_empty() {
@@ -280,7 +280,7 @@ mod tests {
 
     #[track_caller]
     fn check(regex: &str, pattern: &str) {
-        let names: Names<'_> = [("tool", "{name}")].into();
+        let names: GroupWords<'_> = [("tool", "{name}")].into();
         assert_eq!(translate(regex, &names).as_deref(), Ok(pattern), "{regex}");
     }
 
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn what_has_no_equivalent_is_named() {
         for regex in [r"a|b", r"(?!x)y", r"a$", r"(x+)", r"\d+"] {
-            assert!(translate(regex, &Names::new()).is_err(), "{regex}");
+            assert!(translate(regex, &GroupWords::new()).is_err(), "{regex}");
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::dialect::body::calls::{self, Calls, warn};
+use crate::dialect::body::calls::{self, TextCalls, warn};
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
@@ -76,7 +76,7 @@ impl Markup {
             }
             Kind::Text(text) if text.channel.is_none() && self.is_probed(event.choice) => {
                 if let Some((_, message)) = self.probe(event.choice, text.text, &[]) {
-                    let mut emit = calls::Emit::new(event.choice, emit);
+                    let mut emit = calls::ChoiceEmit::new(event.choice, emit);
                     warn(WarningCode::MarkupInText, &message, &mut emit)?;
                 }
                 emit(event)
@@ -120,7 +120,7 @@ impl Markup {
         let Some((opener, message)) = found else { return emit(pieces) };
         pieces.events().enumerate().try_for_each(|(at, piece)| {
             if at == opener {
-                let mut emit = calls::Emit::new(choice, &mut emit_one);
+                let mut emit = calls::ChoiceEmit::new(choice, &mut emit_one);
                 warn(WarningCode::MarkupInText, &message, &mut emit)?;
             }
             emit_one(&piece)
@@ -198,7 +198,7 @@ impl Markup {
             return emit(&Kind::Error(TOO_MANY_CHOICES).into());
         }
         let machine = machines.or_insert_with(choice, || {
-            let calls = Calls::new(self.tools.clone(), self.max_args);
+            let calls = TextCalls::new(self.tools.clone(), self.max_args);
             match self.choice {
                 Selection::Row(row) => {
                     Machine::new(row, self.start_in.unwrap_or(row.start_in), calls)
@@ -206,7 +206,7 @@ impl Markup {
                 _ => Machine::auto(self.start_in.unwrap_or_default(), calls),
             }
         });
-        machine.feed(text, &mut calls::Emit::new(choice, emit))
+        machine.feed(text, &mut calls::ChoiceEmit::new(choice, emit))
     }
 
     /// Ends a choice's text; returns true if it ended inside a call.
@@ -214,7 +214,7 @@ impl Markup {
         match self.machines.as_mut().and_then(|machines| machines.remove(choice)) {
             Some(machine) => {
                 let stopped = stopped || self.at_end == AtEnd::Stop;
-                machine.finish(stopped, &mut calls::Emit::new(choice, emit))
+                machine.finish(stopped, &mut calls::ChoiceEmit::new(choice, emit))
             }
             None => Ok(false),
         }

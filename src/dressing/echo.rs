@@ -5,7 +5,7 @@
 //! assistant's turn is the prompt; a call in it is an example.
 
 /// How the turns of a prompt are written.
-struct Form {
+struct TurnForm {
     /// The texts that a prompt begins with.
     begins: &'static [&'static str],
     /// The opener of an assistant's turn.
@@ -14,20 +14,20 @@ struct Form {
     is_line: bool,
 }
 
-impl Form {
-    const fn tokens(begins: &'static [&'static str], answer: &'static str) -> Form {
-        Form { begins, answer, is_line: false }
+impl TurnForm {
+    const fn tokens(begins: &'static [&'static str], answer: &'static str) -> TurnForm {
+        TurnForm { begins, answer, is_line: false }
     }
 
-    const fn lines(begins: &'static [&'static str], answer: &'static str) -> Form {
-        Form { begins, answer, is_line: true }
+    const fn lines(begins: &'static [&'static str], answer: &'static str) -> TurnForm {
+        TurnForm { begins, answer, is_line: true }
     }
 }
 
 /// Source: the chat templates that tokenizers of these families have.
-const FORMS: &[Form] = &[
-    Form::tokens(&["<|im_start|>system", "<|im_start|>user"], "<|im_start|>assistant"),
-    Form::tokens(
+const FORMS: &[TurnForm] = &[
+    TurnForm::tokens(&["<|im_start|>system", "<|im_start|>user"], "<|im_start|>assistant"),
+    TurnForm::tokens(
         &[
             "<|begin_of_text|><|start_header_id|>",
             "<|start_header_id|>system",
@@ -35,13 +35,13 @@ const FORMS: &[Form] = &[
         ],
         "<|start_header_id|>assistant<|end_header_id|>",
     ),
-    Form::tokens(&["<bos><start_of_turn>", "<start_of_turn>user"], "<start_of_turn>model"),
-    Form::tokens(&["<s>[INST]", "[INST]"], "[/INST]"),
-    Form::tokens(&["<｜begin▁of▁sentence｜>", "<｜User｜>"], "<｜Assistant｜>"),
-    Form::tokens(&["[gMASK]<sop>", "<|system|>", "<|user|>"], "<|assistant|>"),
-    Form::lines(&["system\n", "system\r\n"], "assistant"),
-    Form::lines(&["user\n", "user\r\n"], "assistant"),
-    Form::lines(&["user\n", "user\r\n"], "model"),
+    TurnForm::tokens(&["<bos><start_of_turn>", "<start_of_turn>user"], "<start_of_turn>model"),
+    TurnForm::tokens(&["<s>[INST]", "[INST]"], "[/INST]"),
+    TurnForm::tokens(&["<｜begin▁of▁sentence｜>", "<｜User｜>"], "<｜Assistant｜>"),
+    TurnForm::tokens(&["[gMASK]<sop>", "<|system|>", "<|user|>"], "<|assistant|>"),
+    TurnForm::lines(&["system\n", "system\r\n"], "assistant"),
+    TurnForm::lines(&["user\n", "user\r\n"], "assistant"),
+    TurnForm::lines(&["user\n", "user\r\n"], "model"),
 ];
 
 /// The most text that is kept, in bytes. A longer one holds no call that may run.
@@ -63,7 +63,7 @@ pub(super) enum Echo {
 }
 
 /// What becomes of a text.
-pub(super) enum Heard<'t> {
+pub(super) enum HeardText<'t> {
     /// It is kept.
     Kept,
     /// It is the answer.
@@ -73,7 +73,7 @@ pub(super) enum Heard<'t> {
 }
 
 /// The end of a text that was kept.
-pub(super) enum Kept {
+pub(super) enum KeptText {
     /// The answer, after a prompt.
     Answer { prompt: String, answer: String },
     /// A prompt without an answer: it was cut.
@@ -86,36 +86,36 @@ pub(super) enum Kept {
 
 impl Echo {
     /// Takes the next piece of text.
-    pub(super) fn feed<'t>(&mut self, text: &'t str) -> Heard<'t> {
+    pub(super) fn feed<'t>(&mut self, text: &'t str) -> HeardText<'t> {
         match self {
-            Echo::None => return Heard::Answer(text.into()),
-            Echo::TooLong => return Heard::Text(text.into()),
+            Echo::None => return HeardText::Answer(text.into()),
+            Echo::TooLong => return HeardText::Text(text.into()),
             Echo::Prompt(kept) => {
                 kept.push_str(text);
                 if kept.len() <= MAX_KEPT {
-                    return Heard::Kept;
+                    return HeardText::Kept;
                 }
                 let kept = std::mem::take(kept);
                 *self = Echo::TooLong;
-                return Heard::Text(kept.into());
+                return HeardText::Text(kept.into());
             }
             Echo::Unknown(kept) => kept.push_str(text),
             Echo::Begun => *self = Echo::Unknown(text.to_owned()),
         }
-        let Echo::Unknown(kept) = self else { return Heard::Kept };
+        let Echo::Unknown(kept) = self else { return HeardText::Kept };
         let begun = kept.trim_start_matches(['\n', '\r']);
         let mut begins = FORMS.iter().flat_map(|form| form.begins);
         if begins.clone().any(|begin| begun.starts_with(begin)) {
             let kept = std::mem::take(kept);
             *self = Echo::Prompt(kept);
-            return Heard::Kept;
+            return HeardText::Kept;
         }
         if begins.any(|begin| begin.starts_with(begun)) {
-            return Heard::Kept;
+            return HeardText::Kept;
         }
         let kept = std::mem::take(kept);
         *self = Echo::None;
-        Heard::Answer(kept.into())
+        HeardText::Answer(kept.into())
     }
 
     /// The text has begun with something else: no prompt stands at its beginning.
@@ -126,9 +126,9 @@ impl Echo {
     }
 
     /// Ends the text.
-    pub(super) fn finish(&mut self) -> Option<Kept> {
+    pub(super) fn finish(&mut self) -> Option<KeptText> {
         match std::mem::replace(self, Echo::None) {
-            Echo::Unknown(kept) => Some(Kept::Unknown(kept)),
+            Echo::Unknown(kept) => Some(KeptText::Unknown(kept)),
             Echo::Prompt(kept) => Some(split(kept)),
             Echo::Begun | Echo::None | Echo::TooLong => None,
         }
@@ -136,7 +136,7 @@ impl Echo {
 }
 
 /// Tells a prompt from the answer after it.
-fn split(mut kept: String) -> Kept {
+fn split(mut kept: String) -> KeptText {
     let begun = kept.trim_start_matches(['\n', '\r']);
     let forms =
         || FORMS.iter().filter(|form| form.begins.iter().any(|text| begun.starts_with(text)));
@@ -144,15 +144,15 @@ fn split(mut kept: String) -> Kept {
     match ends.max() {
         Some(end) => {
             let answer = kept.split_off(end);
-            Kept::Answer { prompt: kept, answer }
+            KeptText::Answer { prompt: kept, answer }
         }
-        None if forms().all(|form| form.is_line) => Kept::Text(kept),
-        None => Kept::Prompt(kept),
+        None if forms().all(|form| form.is_line) => KeptText::Text(kept),
+        None => KeptText::Prompt(kept),
     }
 }
 
 /// Returns the place after the last opener of an assistant's turn.
-fn answer(text: &str, form: &Form) -> Option<usize> {
+fn answer(text: &str, form: &TurnForm) -> Option<usize> {
     let after = |at: usize| {
         let rest = text.get(at + form.answer.len()..).unwrap_or_default();
         let rest = rest.strip_prefix('\r').unwrap_or(rest);
@@ -174,14 +174,14 @@ mod tests {
             let (mut echo, mut said) = (Echo::default(), String::new());
             for piece in text.as_bytes().chunks(size) {
                 match echo.feed(std::str::from_utf8(piece).unwrap()) {
-                    Heard::Kept => {}
-                    Heard::Answer(text) | Heard::Text(text) => said.push_str(&text),
+                    HeardText::Kept => {}
+                    HeardText::Answer(text) | HeardText::Text(text) => said.push_str(&text),
                 }
             }
             match echo.finish() {
-                Some(Kept::Answer { answer, .. }) => said.push_str(&answer),
-                Some(Kept::Unknown(text) | Kept::Text(text)) => said.push_str(&text),
-                Some(Kept::Prompt(_)) | None => {}
+                Some(KeptText::Answer { answer, .. }) => said.push_str(&answer),
+                Some(KeptText::Unknown(text) | KeptText::Text(text)) => said.push_str(&text),
+                Some(KeptText::Prompt(_)) | None => {}
             }
             assert_eq!(said, expected, "{text:?} in pieces of {size}");
         }

@@ -174,15 +174,15 @@ impl Leftovers {
             let (before, broken) = rest.split_at_checked(at + escape).unwrap_or((rest, ""));
             remember(&mut self.memory, before.get(at..).unwrap_or_default());
             match join(&self.memory, broken) {
-                Joined::Open => {
+                LineBreak::Open => {
                     broken.clone_into(&mut self.held);
                     return self.say(before, emit);
                 }
-                Joined::No(length) => {
+                LineBreak::No(length) => {
                     remember(&mut self.memory, broken.get(..length).unwrap_or_default());
                     at = before.len() + length;
                 }
-                Joined::At(length) => {
+                LineBreak::At(length) => {
                     self.say(before, emit)?;
                     self.has_joined = true;
                     (rest, at) = (broken.get(length..).unwrap_or_default(), 0);
@@ -280,7 +280,7 @@ fn end_tokens(text: &str) -> Option<bool> {
 }
 
 /// Whether a line was broken.
-enum Joined {
+enum LineBreak {
     /// These bytes are text.
     No(usize),
     Open,
@@ -290,15 +290,15 @@ enum Joined {
 
 /// Reads the sequence that breaks a line, and the word that comes again after it: as many characters
 /// as it goes back.
-fn join(before: &str, broken: &str) -> Joined {
-    let open = |rest: &str| if rest.is_empty() { Joined::Open } else { Joined::No(1) };
+fn join(before: &str, broken: &str) -> LineBreak {
+    let open = |rest: &str| if rest.is_empty() { LineBreak::Open } else { LineBreak::No(1) };
     let mut rest = broken;
     let mut back = 0;
     if let Some(parameter) = rest.strip_prefix("\x1b[") {
         let digits = parameter.find(|c: char| !c.is_ascii_digit()).unwrap_or(parameter.len());
         let (number, after) = parameter.split_at_checked(digits).unwrap_or((parameter, ""));
         if after.is_empty() {
-            return if digits < 4 { Joined::Open } else { Joined::No(1) };
+            return if digits < 4 { LineBreak::Open } else { LineBreak::No(1) };
         }
         if let Some(after) = after.strip_prefix('D') {
             back = number.parse().unwrap_or(0);
@@ -319,8 +319,8 @@ fn join(before: &str, broken: &str) -> Joined {
         .last()
         .map_or("", |(at, _)| before.get(at..).unwrap_or_default());
     match rest.strip_prefix(word) {
-        Some(after) => Joined::At(broken.len() - after.len()),
-        None if word.starts_with(rest) => Joined::Open,
-        None => Joined::No(broken.len() - rest.len()),
+        Some(after) => LineBreak::At(broken.len() - after.len()),
+        None if word.starts_with(rest) => LineBreak::Open,
+        None => LineBreak::No(broken.len() - rest.len()),
     }
 }

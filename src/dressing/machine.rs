@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dressing::colours::Colours;
-use crate::dressing::pattern::{Found, Match, Pattern};
+use crate::dressing::pattern::{LinePattern, Matched, PatternMatch};
 use crate::dressing::spec::{From, Program};
 use crate::dressing::table::PROGRAMS;
 
@@ -27,31 +27,31 @@ const LOOKS: usize = 256;
 /// A row whose patterns were parsed.
 #[derive(Clone, Debug)]
 pub(super) struct Forms {
-    begins: Vec<Pattern>,
-    thought: Option<[Pattern; 2]>,
+    begins: Vec<LinePattern>,
+    thought: Option<[LinePattern; 2]>,
     /// The last lines.
-    ends: Vec<Pattern>,
+    ends: Vec<LinePattern>,
     /// What stands at the end of the last line of the answer.
-    marks: Vec<Pattern>,
-    prompt: Option<Pattern>,
+    marks: Vec<LinePattern>,
+    prompt: Option<LinePattern>,
     always_ends: bool,
     ends_are_stops: bool,
 }
 
 impl Forms {
     pub(super) fn new(program: &Program) -> Result<Forms, String> {
-        let all = |patterns: &[&'static str]| -> Result<Vec<Pattern>, String> {
-            patterns.iter().map(|pattern| Pattern::parse(pattern)).collect()
+        let all = |patterns: &[&'static str]| -> Result<Vec<LinePattern>, String> {
+            patterns.iter().map(|pattern| LinePattern::parse(pattern)).collect()
         };
         let thought = program.thought.map(|thought| all(&[thought.open, thought.close]));
-        let (marks, ends) = all(program.ends)?.into_iter().partition(Pattern::is_inline);
+        let (marks, ends) = all(program.ends)?.into_iter().partition(LinePattern::is_inline);
         let prompt = Some(program.prompt).filter(|prompt| !prompt.is_empty());
         Ok(Forms {
             begins: all(program.begins)?,
             thought: thought.transpose()?.and_then(|marks| marks.try_into().ok()),
             ends,
             marks,
-            prompt: prompt.map(Pattern::parse).transpose()?,
+            prompt: prompt.map(LinePattern::parse).transpose()?,
             always_ends: program.always_ends,
             ends_are_stops: program.ends_are_stops,
         })
@@ -59,28 +59,28 @@ impl Forms {
 
     /// Matches all of a text with what the program prints last: its last lines, and its prompt if it
     /// `is_known`.
-    fn end<'t>(&self, text: &'t str, is_inline: bool, is_known: bool) -> Match<'t> {
+    fn end<'t>(&self, text: &'t str, is_inline: bool, is_known: bool) -> PatternMatch<'t> {
         let prompt = self.prompt.as_ref().filter(|_| is_known);
         let (patterns, last) = if is_inline { (&self.marks, None) } else { (&self.ends, prompt) };
         let mut is_open = false;
         for pattern in patterns.iter().chain(last) {
             match pattern.read(text) {
-                Match::Whole(found) => {
+                PatternMatch::Whole(found) => {
                     let rest = text.get(found.length..).unwrap_or_default().trim_start();
                     match prompt.map(|prompt| prompt.read(rest)) {
-                        _ if rest.is_empty() => return Match::Whole(found),
-                        Some(Match::Whole(last)) if last.length == rest.len() => {
-                            return Match::Whole(found);
+                        _ if rest.is_empty() => return PatternMatch::Whole(found),
+                        Some(PatternMatch::Whole(last)) if last.length == rest.len() => {
+                            return PatternMatch::Whole(found);
                         }
-                        Some(Match::Open(_)) => is_open = true,
+                        Some(PatternMatch::Open(_)) => is_open = true,
                         _ => {}
                     }
                 }
-                Match::Open(_) => is_open = true,
-                Match::No => {}
+                PatternMatch::Open(_) => is_open = true,
+                PatternMatch::No => {}
             }
         }
-        if is_open { Match::Open(false) } else { Match::No }
+        if is_open { PatternMatch::Open(false) } else { PatternMatch::No }
     }
 }
 
@@ -89,7 +89,7 @@ static ALL: LazyLock<Arc<[Forms]>> =
     LazyLock::new(|| PROGRAMS.iter().filter_map(|row| Forms::new(row).ok()).collect());
 
 /// A part of a text.
-pub(super) enum Part<'t> {
+pub(super) enum DressedPart<'t> {
     /// The answer.
     Text(&'t str),
     Thought(&'t str),
@@ -102,11 +102,11 @@ pub(super) enum Part<'t> {
 }
 
 /// Takes the parts of a text.
-pub(super) type Out<'o> = dyn FnMut(Part<'_>) -> io::Result<()> + 'o;
+pub(super) type PartsOut<'o> = dyn FnMut(DressedPart<'_>) -> io::Result<()> + 'o;
 
 /// What the end of a text says.
 #[derive(Debug, Default)]
-pub(super) struct End {
+pub(super) struct TextEnd {
     /// What is missing, as a sentence, if the text was cut.
     pub(super) cut: Option<&'static str>,
     /// True if the program says that the model stopped by itself.
@@ -118,13 +118,13 @@ pub(super) struct End {
 }
 
 /// Tells the model's words from a program's.
-pub(super) struct Machine {
+pub(super) struct DressingMachine {
     /// The rows that it may be: one, if `is_known`.
     rows: Arc<[Forms]>,
     is_known: bool,
     /// True if its first lines were there.
     has_begun: bool,
-    place: Place,
+    place: DressingPlace,
     /// The beginning of the text or of a thought, or the end of a thought, while it may be a mark.
     held: String,
     /// The bytes of the beginning that were looked at, each as often as it was.
@@ -141,28 +141,28 @@ pub(super) struct Machine {
     is_draft: bool,
 }
 
-enum Place {
+enum DressingPlace {
     Beginning,
     /// Before the answer, where a thought may begin.
     Opening,
     /// In a thought, with its last mark.
-    Thought(Pattern),
+    Thought(LinePattern),
     Answer,
 }
 
-impl Machine {
-    pub(super) fn new(from: From) -> Machine {
+impl DressingMachine {
+    pub(super) fn new(from: From) -> DressingMachine {
         let rows = match from {
             From::Auto => Arc::clone(&ALL),
             From::None => Arc::default(),
             // The patterns were parsed when the row was loaded.
             From::Program(row) => Forms::new(row).into_iter().collect(),
         };
-        Machine {
+        DressingMachine {
             rows,
             is_known: !matches!(from, From::Auto),
             has_begun: false,
-            place: Place::Beginning,
+            place: DressingPlace::Beginning,
             held: String::new(),
             looked: 0,
             colours: Colours::default(),
@@ -175,8 +175,8 @@ impl Machine {
     }
 
     /// Takes the next piece of text.
-    pub(super) fn feed(&mut self, text: &str, out: &mut Out<'_>) -> io::Result<()> {
-        if !matches!(self.place, Place::Beginning) {
+    pub(super) fn feed(&mut self, text: &str, out: &mut PartsOut<'_>) -> io::Result<()> {
+        if !matches!(self.place, DressingPlace::Beginning) {
             return self.body(text, out);
         }
         self.held.push_str(text);
@@ -187,24 +187,28 @@ impl Machine {
         self.looked += length;
         let held = std::mem::take(&mut self.held);
         match self.beginning(&held) {
-            Match::Open(_) if length <= LONGEST_BEGIN => self.held = held,
-            Match::Whole(found) => self.begin(&held, found, out)?,
-            Match::Open(_) | Match::No => self.begin(&held, Found::default(), out)?,
+            PatternMatch::Open(_) if length <= LONGEST_BEGIN => self.held = held,
+            PatternMatch::Whole(found) => self.begin(&held, found, out)?,
+            PatternMatch::Open(_) | PatternMatch::No => {
+                self.begin(&held, Matched::default(), out)?
+            }
         }
         Ok(())
     }
 
     /// Ends the text.
-    pub(super) fn finish(&mut self, out: &mut Out<'_>) -> io::Result<End> {
-        if matches!(self.place, Place::Beginning) {
+    pub(super) fn finish(&mut self, out: &mut PartsOut<'_>) -> io::Result<TextEnd> {
+        if matches!(self.place, DressingPlace::Beginning) {
             let held = std::mem::take(&mut self.held);
             match self.beginning(&held) {
-                Match::Open(true) => {
-                    out(Part::Dressing(&held))?;
-                    return Ok(End { cut: Some(CUT_BEGINNING), ..End::default() });
+                PatternMatch::Open(true) => {
+                    out(DressedPart::Dressing(&held))?;
+                    return Ok(TextEnd { cut: Some(CUT_BEGINNING), ..TextEnd::default() });
                 }
-                Match::Whole(found) => self.begin(&held, found, out)?,
-                Match::Open(false) | Match::No => self.begin(&held, Found::default(), out)?,
+                PatternMatch::Whole(found) => self.begin(&held, found, out)?,
+                PatternMatch::Open(false) | PatternMatch::No => {
+                    self.begin(&held, Matched::default(), out)?
+                }
             }
         }
         let rest = self.colours.end();
@@ -218,20 +222,20 @@ impl Machine {
         self.words(text, out)?;
         let held = std::mem::take(&mut self.held);
         match self.place {
-            Place::Opening => self.opening(held, true, out)?,
-            Place::Thought(_) => {
+            DressingPlace::Opening => self.opening(held, true, out)?,
+            DressingPlace::Thought(_) => {
                 self.think(&held, out)?;
                 self.end_thought(out)?;
             }
-            Place::Beginning | Place::Answer => {}
+            DressingPlace::Beginning | DressingPlace::Answer => {}
         }
-        let open = matches!(self.place, Place::Thought(_)).then_some(CUT_THOUGHT);
+        let open = matches!(self.place, DressingPlace::Thought(_)).then_some(CUT_THOUGHT);
         let Some((found, is_stop)) = found else {
             let cut = open.or(self.must_end().then_some(CUT_END));
-            return Ok(End { cut, ..End::default() });
+            return Ok(TextEnd { cut, ..TextEnd::default() });
         };
-        out(Part::Dressing(lines.trim_end_matches('\n')))?;
-        Ok(End {
+        out(DressedPart::Dressing(lines.trim_end_matches('\n')))?;
+        Ok(TextEnd {
             cut: open,
             is_stop,
             reason: found.reason.map(str::to_owned),
@@ -240,23 +244,23 @@ impl Machine {
     }
 
     /// Finds a program's first lines at the beginning of a text. Of several, those that end first.
-    fn beginning<'t>(&mut self, held: &'t str) -> Match<'t> {
+    fn beginning<'t>(&mut self, held: &'t str) -> PatternMatch<'t> {
         let blank = blank(held);
         let text = held.get(blank..).unwrap_or_default();
         if text.is_empty() || text == "\r" {
-            return Match::Open(false);
+            return PatternMatch::Open(false);
         }
-        let mut best: Option<(usize, Found<'t>)> = None;
+        let mut best: Option<(usize, Matched<'t>)> = None;
         let mut open = None;
         for (row, forms) in self.rows.iter().enumerate() {
             for pattern in &forms.begins {
                 match pattern.read(text) {
-                    Match::Whole(found)
+                    PatternMatch::Whole(found)
                         if best.is_none_or(|(_, best)| found.length < best.length) =>
                     {
                         best = Some((row, found));
                     }
-                    Match::Open(has_line) => open = Some(open.unwrap_or(false) || has_line),
+                    PatternMatch::Open(has_line) => open = Some(open.unwrap_or(false) || has_line),
                     _ => {}
                 }
             }
@@ -265,9 +269,9 @@ impl Machine {
             Some((row, found)) => {
                 self.know(row);
                 self.has_begun = true;
-                Match::Whole(Found { length: found.length + blank, ..found })
+                PatternMatch::Whole(Matched { length: found.length + blank, ..found })
             }
-            None => open.map_or(Match::No, Match::Open),
+            None => open.map_or(PatternMatch::No, PatternMatch::Open),
         }
     }
 
@@ -286,23 +290,23 @@ impl Machine {
     }
 
     /// Goes on after the first lines.
-    fn begin(&mut self, held: &str, found: Found<'_>, out: &mut Out<'_>) -> io::Result<()> {
+    fn begin(&mut self, held: &str, found: Matched<'_>, out: &mut PartsOut<'_>) -> io::Result<()> {
         let (lines, rest) = held.split_at_checked(found.length).unwrap_or(("", held));
-        self.place = Place::Opening;
+        self.place = DressingPlace::Opening;
         if lines.contains("\x1b[") {
             self.colours = Colours::On(String::new());
         }
         if !lines.is_empty() {
-            out(Part::Dressing(lines))?;
+            out(DressedPart::Dressing(lines))?;
         }
         if let Some(prompt) = found.prompt {
-            out(Part::Prompt(prompt.trim_end()))?;
+            out(DressedPart::Prompt(prompt.trim_end()))?;
         }
         self.body(rest, out)
     }
 
     /// Takes text after the first lines.
-    fn body(&mut self, text: &str, out: &mut Out<'_>) -> io::Result<()> {
+    fn body(&mut self, text: &str, out: &mut PartsOut<'_>) -> io::Result<()> {
         match self.colours.strip(text) {
             Cow::Borrowed(text) => self.plain(text, out),
             Cow::Owned(text) => self.plain(&text, out),
@@ -310,7 +314,7 @@ impl Machine {
     }
 
     /// Takes text without colours, and keeps what may be a program's last lines.
-    fn plain(&mut self, text: &str, out: &mut Out<'_>) -> io::Result<()> {
+    fn plain(&mut self, text: &str, out: &mut PartsOut<'_>) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -322,7 +326,7 @@ impl Machine {
         self.before_tail(&tail, out)
     }
 
-    fn before_tail(&mut self, text: &str, out: &mut Out<'_>) -> io::Result<()> {
+    fn before_tail(&mut self, text: &str, out: &mut PartsOut<'_>) -> io::Result<()> {
         let (keep, _) = self.last_lines(text, false);
         let (text, tail) = text.split_at_checked(keep).unwrap_or((text, ""));
         tail.clone_into(&mut self.tail);
@@ -334,7 +338,7 @@ impl Machine {
 
     /// Returns where the program's last lines begin, or may begin unless the text has `ended`, with
     /// what they say and whether that is a stop.
-    fn last_lines<'t>(&self, text: &'t str, ended: bool) -> (usize, Option<(Found<'t>, bool)>) {
+    fn last_lines<'t>(&self, text: &'t str, ended: bool) -> (usize, Option<(Matched<'t>, bool)>) {
         let from = text.floor_char_boundary(text.len().saturating_sub(LONGEST_END));
         let window = text.get(from..).unwrap_or_default();
         let begins_line = match from {
@@ -352,10 +356,10 @@ impl Machine {
         for (at, is_inline) in first.into_iter().chain(others) {
             let Some(rest) = window.get(at..).filter(|rest| !rest.is_empty()) else { continue };
             let ends = self.rows.iter().map(|row| (row, row.end(rest, is_inline, self.is_known)));
-            let mut ends = ends.filter(|(_, end)| *end != Match::No).peekable();
+            let mut ends = ends.filter(|(_, end)| *end != PatternMatch::No).peekable();
             if ended {
                 found = ends.find_map(|(row, end)| match end {
-                    Match::Whole(found) => Some((found, row.ends_are_stops)),
+                    PatternMatch::Whole(found) => Some((found, row.ends_are_stops)),
                     _ => None,
                 });
             }
@@ -373,23 +377,25 @@ impl Machine {
     }
 
     /// Takes words of the model.
-    fn words(&mut self, text: &str, out: &mut Out<'_>) -> io::Result<()> {
+    fn words(&mut self, text: &str, out: &mut PartsOut<'_>) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
         match &self.place {
-            Place::Answer => return out(Part::Text(text)),
-            Place::Beginning | Place::Opening | Place::Thought(_) => self.held.push_str(text),
+            DressingPlace::Answer => return out(DressedPart::Text(text)),
+            DressingPlace::Beginning | DressingPlace::Opening | DressingPlace::Thought(_) => {
+                self.held.push_str(text)
+            }
         }
         let held = std::mem::take(&mut self.held);
         match self.place {
-            Place::Thought(_) => self.thought(held, out),
+            DressingPlace::Thought(_) => self.thought(held, out),
             _ => self.opening(held, false, out),
         }
     }
 
     /// Looks for the first mark of a thought.
-    fn opening(&mut self, held: String, ended: bool, out: &mut Out<'_>) -> io::Result<()> {
+    fn opening(&mut self, held: String, ended: bool, out: &mut PartsOut<'_>) -> io::Result<()> {
         let blank = blank(&held);
         let text = held.get(blank..).unwrap_or_default();
         let mut is_open = text.is_empty();
@@ -397,38 +403,38 @@ impl Machine {
         for row in self.rows.iter() {
             let Some([open, close]) = &row.thought else { continue };
             match open.read(text) {
-                Match::Whole(found) => opened = Some((found.length, close.clone())),
-                Match::Open(_) => is_open = true,
-                Match::No => {}
+                PatternMatch::Whole(found) => opened = Some((found.length, close.clone())),
+                PatternMatch::Open(_) => is_open = true,
+                PatternMatch::No => {}
             }
         }
         if let Some((length, close)) = opened {
             let (mark, rest) = held.split_at_checked(blank + length).unwrap_or((&held, ""));
-            self.place = Place::Thought(close);
+            self.place = DressingPlace::Thought(close);
             self.begins_thought = true;
-            out(Part::Dressing(mark))?;
+            out(DressedPart::Dressing(mark))?;
             return self.thought(rest.to_owned(), out);
         }
         if is_open && !ended && !self.rows.is_empty() {
             self.held = held;
             return Ok(());
         }
-        self.place = Place::Answer;
-        if held.is_empty() { Ok(()) } else { out(Part::Text(&held)) }
+        self.place = DressingPlace::Answer;
+        if held.is_empty() { Ok(()) } else { out(DressedPart::Text(&held)) }
     }
 
     /// Emits a thought up to its last mark, and what follows that as the answer.
-    fn thought(&mut self, mut held: String, out: &mut Out<'_>) -> io::Result<()> {
-        let Place::Thought(close) = &self.place else { return Ok(()) };
+    fn thought(&mut self, mut held: String, out: &mut PartsOut<'_>) -> io::Result<()> {
+        let DressingPlace::Thought(close) = &self.place else { return Ok(()) };
         let close = close.clone();
         let first = self.begins_thought.then_some(0);
         let lines =
             held.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         let mark =
             first.into_iter().chain(lines).find_map(|at| match close.read(held.get(at..)?) {
-                Match::No => None,
-                Match::Open(_) => Some((at, None)),
-                Match::Whole(found) => Some((at, Some(found.length))),
+                PatternMatch::No => None,
+                PatternMatch::Open(_) => Some((at, None)),
+                PatternMatch::Whole(found) => Some((at, Some(found.length))),
             });
         let (at, length) = mark.unwrap_or((held.len(), None));
         let before = held.get(..at).unwrap_or_default();
@@ -442,18 +448,18 @@ impl Machine {
             self.held = rest;
             return Ok(());
         };
-        self.place = Place::Answer;
+        self.place = DressingPlace::Answer;
         self.end_thought(out)?;
         let (mark, rest) = rest.split_at_checked(at - keep + length).unwrap_or((&rest, ""));
-        out(Part::Dressing(mark))?;
+        out(DressedPart::Dressing(mark))?;
         self.words(rest, out)
     }
 
-    fn think(&mut self, thought: &str, out: &mut Out<'_>) -> io::Result<()> {
+    fn think(&mut self, thought: &str, out: &mut PartsOut<'_>) -> io::Result<()> {
         if thought.is_empty() {
             return Ok(());
         }
-        out(Part::Thought(thought))?;
+        out(DressedPart::Thought(thought))?;
         self.is_draft |= self.probe.as_mut().is_some_and(|it| it.feed(thought, &[]).is_some());
         if self.is_draft {
             self.probe = None;
@@ -461,8 +467,8 @@ impl Machine {
         Ok(())
     }
 
-    fn end_thought(&mut self, out: &mut Out<'_>) -> io::Result<()> {
-        if std::mem::take(&mut self.is_draft) { out(Part::Draft) } else { Ok(()) }
+    fn end_thought(&mut self, out: &mut PartsOut<'_>) -> io::Result<()> {
+        if std::mem::take(&mut self.is_draft) { out(DressedPart::Draft) } else { Ok(()) }
     }
 }
 

@@ -37,9 +37,9 @@ pub use spec::{From, Program, Thought};
 pub use table::PROGRAMS;
 
 use crate::dialect::{AtEnd, Markup, Selection};
-use crate::dressing::echo::{Echo, Heard, Kept};
+use crate::dressing::echo::{Echo, HeardText, KeptText};
 use crate::dressing::leftovers::Leftovers;
-use crate::dressing::machine::{End, Machine, Part};
+use crate::dressing::machine::{DressedPart, DressingMachine, TextEnd};
 use crate::dressing::sent::Sent;
 use crate::event::{
     Code, Emit, EmitPieces, Event, Failure, Finish, FinishReason, Kind, Output, Pieces, Prompt,
@@ -69,7 +69,7 @@ pub(crate) fn said(from: From, sent: Arc<[String]>, text: &str) -> String {
         Ok(())
     };
     let mut markup = Markup::new(&Selection::None, None, AtEnd::Cut, None, 0);
-    let mut open = Open::new(from, sent, Echo::default());
+    let mut open = OpenDressing::new(from, sent, Echo::default());
     // The closure never fails, and a layer only fails if it does.
     let _ = open
         .feed(text, &mut markup, &mut emit)
@@ -88,12 +88,12 @@ pub(crate) struct Dressing {
     may_be_cut: bool,
     markup: Markup,
     /// The open plain text; `None` in other formats.
-    open: Option<Open>,
+    open: Option<OpenDressing>,
 }
 
 /// A plain text.
-struct Open {
-    machine: Machine,
+struct OpenDressing {
+    machine: DressingMachine,
     sent: Sent,
     echo: Echo,
     leftovers: Leftovers,
@@ -117,7 +117,8 @@ impl Dressing {
             let is_dressed = !matches!(self.from, From::None);
             // Where the dialect's own markers frame turns, they show no prompt.
             let echo = if self.markup.frames_turns() { Echo::None } else { Echo::default() };
-            self.open = is_dressed.then(|| Open::new(self.from, Arc::clone(&self.sent), echo));
+            self.open =
+                is_dressed.then(|| OpenDressing::new(self.from, Arc::clone(&self.sent), echo));
         }
         let Dressing { markup, open, .. } = self;
         let Some(open) = open else { return markup.feed(event, emit) };
@@ -185,23 +186,29 @@ impl Dressing {
     }
 }
 
-impl Open {
-    fn new(from: From, sent: Arc<[String]>, echo: Echo) -> Open {
+impl OpenDressing {
+    fn new(from: From, sent: Arc<[String]>, echo: Echo) -> OpenDressing {
         let leftovers = Leftovers::default();
-        Open { machine: Machine::new(from), sent: Sent::new(sent), echo, leftovers, is_cut: false }
+        OpenDressing {
+            machine: DressingMachine::new(from),
+            sent: Sent::new(sent),
+            echo,
+            leftovers,
+            is_cut: false,
+        }
     }
 
     fn feed(&mut self, text: &str, markup: &mut Markup, emit: &mut Emit<'_>) -> io::Result<()> {
-        let Open { machine, sent, echo, leftovers, .. } = self;
-        let mut inner = Inner { markup, leftovers, emit };
+        let OpenDressing { machine, sent, echo, leftovers, .. } = self;
+        let mut inner = InnerLayers { markup, leftovers, emit };
         machine.feed(text, &mut |part| inner.take(part, sent, echo))
     }
 
     /// Ends the text; returns what its end says.
-    fn finish(&mut self, markup: &mut Markup, emit: &mut Emit<'_>) -> io::Result<End> {
-        let Open { machine, sent, echo, leftovers, .. } = self;
-        let mut inner = Inner { markup, leftovers, emit };
-        let mut machine = std::mem::replace(machine, Machine::new(From::None));
+    fn finish(&mut self, markup: &mut Markup, emit: &mut Emit<'_>) -> io::Result<TextEnd> {
+        let OpenDressing { machine, sent, echo, leftovers, .. } = self;
+        let mut inner = InnerLayers { markup, leftovers, emit };
+        let mut machine = std::mem::replace(machine, DressingMachine::new(From::None));
         let mut end = machine.finish(&mut |part| inner.take(part, sent, echo))?;
         inner.answer("", true, sent, echo)?;
         if inner.end_echo(echo)? {
@@ -214,7 +221,7 @@ impl Open {
     }
 
     fn pass(&mut self, kind: Kind<'_>, markup: &mut Markup, emit: &mut Emit<'_>) -> io::Result<()> {
-        Inner { markup, leftovers: &mut self.leftovers, emit }.pass(kind)
+        InnerLayers { markup, leftovers: &mut self.leftovers, emit }.pass(kind)
     }
 
     /// Ends the layer of dialects: nothing more comes.
@@ -226,35 +233,35 @@ impl Open {
 }
 
 /// The layers inside: dialects, and what they leave of a program.
-struct Inner<'l, 'e> {
+struct InnerLayers<'l, 'e> {
     markup: &'l mut Markup,
     leftovers: &'l mut Leftovers,
     emit: &'l mut Emit<'e>,
 }
 
-impl Inner<'_, '_> {
+impl InnerLayers<'_, '_> {
     fn pass(&mut self, kind: Kind<'_>) -> io::Result<()> {
-        let Inner { markup, leftovers, emit } = self;
+        let InnerLayers { markup, leftovers, emit } = self;
         markup.feed(&kind.into(), &mut |event| leftovers.feed(event, emit))
     }
 
-    fn take(&mut self, part: Part<'_>, sent: &mut Sent, echo: &mut Echo) -> io::Result<()> {
+    fn take(&mut self, part: DressedPart<'_>, sent: &mut Sent, echo: &mut Echo) -> io::Result<()> {
         match part {
-            Part::Text(text) => self.answer(text, false, sent, echo),
-            Part::Thought(text) => {
+            DressedPart::Text(text) => self.answer(text, false, sent, echo),
+            DressedPart::Thought(text) => {
                 echo.skip();
                 self.pass(Kind::Reasoning(Reasoning::new(text)))
             }
-            Part::Draft => {
+            DressedPart::Draft => {
                 let message = "a call in a thought that goes on after it was not made";
                 self.warn(WarningCode::MarkupInReasoning, message)
             }
-            Part::Dressing(text) => {
+            DressedPart::Dressing(text) => {
                 echo.skip();
                 let data = Output::Text(text);
                 self.pass(Kind::ProviderEvent(ProviderEvent { event: Some("dressing"), data }))
             }
-            Part::Prompt(text) => self.prompt(text),
+            DressedPart::Prompt(text) => self.prompt(text),
         }
     }
 
@@ -277,9 +284,9 @@ impl Inner<'_, '_> {
             return Ok(());
         }
         match echo.feed(&text) {
-            Heard::Kept => Ok(()),
-            Heard::Answer(text) => self.pass(Kind::Text(Text::new(&text))),
-            Heard::Text(text) => self.unread(&text),
+            HeardText::Kept => Ok(()),
+            HeardText::Answer(text) => self.pass(Kind::Text(Text::new(&text))),
+            HeardText::Text(text) => self.unread(&text),
         }
     }
 
@@ -296,13 +303,13 @@ impl Inner<'_, '_> {
     fn end_echo(&mut self, echo: &mut Echo) -> io::Result<bool> {
         match echo.finish() {
             None => {}
-            Some(Kept::Unknown(text)) => self.pass(Kind::Text(Text::new(&text)))?,
-            Some(Kept::Text(text)) => self.unread(&text)?,
-            Some(Kept::Prompt(prompt)) => {
+            Some(KeptText::Unknown(text)) => self.pass(Kind::Text(Text::new(&text)))?,
+            Some(KeptText::Text(text)) => self.unread(&text)?,
+            Some(KeptText::Prompt(prompt)) => {
                 self.echoed(&prompt)?;
                 return Ok(true);
             }
-            Some(Kept::Answer { prompt, answer }) => {
+            Some(KeptText::Answer { prompt, answer }) => {
                 self.echoed(&prompt)?;
                 self.pass(Kind::Text(Text::new(&answer)))?;
             }
@@ -323,7 +330,7 @@ impl Inner<'_, '_> {
     }
 }
 
-impl End {
+impl TextEnd {
     /// Returns why the model stopped: what the program says, or else what was inferred.
     fn finish<'f>(&'f self, finish: Finish<'f>) -> Finish<'f> {
         match &self.reason {

@@ -21,16 +21,16 @@ const LONGEST: usize = 64 << 10;
 
 /// The text of lines, of which some parts vary.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern(Arc<[Part]>);
+pub(super) struct LinePattern(Arc<[PatternPart]>);
 
 #[derive(Clone, Debug)]
-enum Part {
+enum PatternPart {
     Text(&'static str),
     Line,
     Lines { is_prompt: bool },
     Count(Count),
     Reason,
-    Optional(Arc<[Part]>),
+    Optional(Arc<[PatternPart]>),
 }
 
 /// A number that a program prints.
@@ -43,7 +43,7 @@ enum Count {
 
 /// What a pattern found in a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Found<'t> {
+pub(super) struct Matched<'t> {
     /// The bytes that it covers.
     pub(super) length: usize,
     pub(super) input: Option<u64>,
@@ -55,11 +55,11 @@ pub(super) struct Found<'t> {
 
 /// Whether a text begins as a pattern says.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Match<'t> {
+pub(super) enum PatternMatch<'t> {
     No,
     /// More text may show it; true if a line of it is there.
     Open(bool),
-    Whole(Found<'t>),
+    Whole(Matched<'t>),
 }
 
 /// Why a pattern does not fit, or not yet.
@@ -69,54 +69,54 @@ enum Miss {
     Open(usize),
 }
 
-impl Pattern {
+impl LinePattern {
     /// Parses a pattern.
-    pub(super) fn parse(pattern: &'static str) -> Result<Pattern, String> {
+    pub(super) fn parse(pattern: &'static str) -> Result<LinePattern, String> {
         let mut rest = pattern;
         let parts = parts(&mut rest, false)?;
         match parts.first() {
-            Some(Part::Text(_) | Part::Optional(_)) => Ok(Pattern(parts.into())),
+            Some(PatternPart::Text(_) | PatternPart::Optional(_)) => Ok(LinePattern(parts.into())),
             _ => Err(format!("the pattern {pattern:?} must begin with text of its own")),
         }
     }
 
     /// Matches the beginning of a text, to which more may come.
-    pub(super) fn read<'t>(&self, text: &'t str) -> Match<'t> {
-        let mut found = Found::default();
+    pub(super) fn read<'t>(&self, text: &'t str) -> PatternMatch<'t> {
+        let mut found = Matched::default();
         match read(&self.0, text, 0, &mut found) {
-            Ok(length) => Match::Whole(Found { length, ..found }),
-            Err(Miss::No) => Match::No,
+            Ok(length) => PatternMatch::Whole(Matched { length, ..found }),
+            Err(Miss::No) => PatternMatch::No,
             Err(Miss::Open(seen)) => {
-                Match::Open(text.get(..seen).is_some_and(|seen| seen.contains('\n')))
+                PatternMatch::Open(text.get(..seen).is_some_and(|seen| seen.contains('\n')))
             }
         }
     }
 
     /// True if it begins inside a line.
     pub(super) fn is_inline(&self) -> bool {
-        matches!(self.0.first(), Some(Part::Text(text)) if text.starts_with(' '))
+        matches!(self.0.first(), Some(PatternPart::Text(text)) if text.starts_with(' '))
     }
 }
 
 /// Parses parts up to the end of the pattern, or of what may be missing.
-fn parts(rest: &mut &'static str, is_inner: bool) -> Result<Vec<Part>, String> {
+fn parts(rest: &mut &'static str, is_inner: bool) -> Result<Vec<PatternPart>, String> {
     let mut parts = Vec::new();
     while let Some(at) = rest.find('{') {
         let (text, word) = rest.split_at(at);
         let Some((word, after)) = word.split_once('}') else { break };
         if !text.is_empty() {
-            parts.push(Part::Text(text));
+            parts.push(PatternPart::Text(text));
         }
         *rest = after;
         parts.push(match word {
-            "{*" => Part::Line,
-            "{lines" => Part::Lines { is_prompt: false },
-            "{prompt" => Part::Lines { is_prompt: true },
-            "{input" => Part::Count(Count::Input),
-            "{output" => Part::Count(Count::Output),
-            "{total" => Part::Count(Count::Total),
-            "{reason" => Part::Reason,
-            "{[" => Part::Optional(self::parts(rest, true)?.into()),
+            "{*" => PatternPart::Line,
+            "{lines" => PatternPart::Lines { is_prompt: false },
+            "{prompt" => PatternPart::Lines { is_prompt: true },
+            "{input" => PatternPart::Count(Count::Input),
+            "{output" => PatternPart::Count(Count::Output),
+            "{total" => PatternPart::Count(Count::Total),
+            "{reason" => PatternPart::Reason,
+            "{[" => PatternPart::Optional(self::parts(rest, true)?.into()),
             "{]" if is_inner => return Ok(parts),
             word => return Err(format!("{word}}} stands for nothing in a program's lines")),
         });
@@ -125,26 +125,26 @@ fn parts(rest: &mut &'static str, is_inner: bool) -> Result<Vec<Part>, String> {
         return Err("{[} lacks its {]}".to_owned());
     }
     if !rest.is_empty() {
-        parts.push(Part::Text(std::mem::take(rest)));
+        parts.push(PatternPart::Text(std::mem::take(rest)));
     }
     Ok(parts)
 }
 
 /// Matches parts from `at` on; returns the end of what they cover.
 fn read<'t>(
-    parts: &[Part],
+    parts: &[PatternPart],
     text: &'t str,
     at: usize,
-    found: &mut Found<'t>,
+    found: &mut Matched<'t>,
 ) -> Result<usize, Miss> {
     let Some((part, after)) = parts.split_first() else { return Ok(at) };
     let rest = text.get(at..).unwrap_or_default();
     match part {
-        Part::Text(expected) => {
+        PatternPart::Text(expected) => {
             let length = literal(expected, rest).map_err(|miss| miss.after(at))?;
             read(after, text, at + length, found)
         }
-        Part::Count(count) => {
+        PatternPart::Count(count) => {
             let length = run(rest, |c| c.is_ascii_digit()).map_err(|miss| miss.after(at))?;
             let number = rest.get(..length).and_then(|digits| digits.parse().ok());
             match count {
@@ -154,19 +154,21 @@ fn read<'t>(
             }
             read(after, text, at + length, found)
         }
-        Part::Reason => {
+        PatternPart::Reason => {
             let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let length = run(rest, is_word).map_err(|miss| miss.after(at))?;
             found.reason = rest.get(..length);
             read(after, text, at + length, found)
         }
-        Part::Optional(inner) => match read(inner, text, at, found) {
+        PatternPart::Optional(inner) => match read(inner, text, at, found) {
             Ok(end) => read(after, text, end, found),
             Err(Miss::No) => read(after, text, at, found),
             open => open,
         },
-        Part::Line => anything(after, text, at, found, (LONGEST_LINE, true)).map(|(_, end)| end),
-        Part::Lines { is_prompt } => {
+        PatternPart::Line => {
+            anything(after, text, at, found, (LONGEST_LINE, true)).map(|(_, end)| end)
+        }
+        PatternPart::Lines { is_prompt } => {
             let (length, end) = anything(after, text, at, found, (LONGEST, false))?;
             if *is_prompt {
                 found.prompt = rest.get(..length);
@@ -178,15 +180,15 @@ fn read<'t>(
 
 /// Matches anything up to where the parts after it fit; returns its length and the end of all.
 fn anything<'t>(
-    after: &[Part],
+    after: &[PatternPart],
     text: &'t str,
     at: usize,
-    found: &mut Found<'t>,
+    found: &mut Matched<'t>,
     (longest, is_line): (usize, bool),
 ) -> Result<(usize, usize), Miss> {
     let rest = text.get(at..).unwrap_or_default();
     let first = match after.first() {
-        Some(Part::Text(text)) => text.chars().next(),
+        Some(PatternPart::Text(text)) => text.chars().next(),
         _ => None,
     };
     let may_begin = |c: char| match first {
@@ -254,8 +256,8 @@ fn run(text: &str, is_it: impl Fn(char) -> bool) -> Result<usize, Miss> {
 mod tests {
     use super::*;
 
-    fn pattern(pattern: &'static str) -> Pattern {
-        Pattern::parse(pattern).unwrap()
+    fn pattern(pattern: &'static str) -> LinePattern {
+        LinePattern::parse(pattern).unwrap()
     }
 
     /// Checks what a pattern covers of a text, and that every part of that leaves it open.
@@ -264,15 +266,19 @@ mod tests {
         let pattern = pattern(written);
         let found = pattern.read(text);
         match (found, expected) {
-            (Match::Whole(found), Some(length)) => {
+            (PatternMatch::Whole(found), Some(length)) => {
                 assert_eq!(found.length, length);
                 for end in (0..length).filter(|end| text.is_char_boundary(*end)) {
                     let part = pattern.read(text.get(..end).unwrap());
-                    let is_shorter = matches!(part, Match::Whole(found) if found.length == end);
-                    assert!(is_shorter || matches!(part, Match::Open(_)), "{text:?} up to {end}");
+                    let is_shorter =
+                        matches!(part, PatternMatch::Whole(found) if found.length == end);
+                    assert!(
+                        is_shorter || matches!(part, PatternMatch::Open(_)),
+                        "{text:?} up to {end}"
+                    );
                 }
             }
-            (Match::No, None) => {}
+            (PatternMatch::No, None) => {}
             _ => panic!("{written:?} in {text:?}: {found:?}"),
         }
     }
@@ -291,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_is_said_is_remembered() {
-        let Match::Whole(found) =
+        let PatternMatch::Whole(found) =
             pattern("> {prompt}\n\nn {input} {reason}.").read("> a\nb\n\nn 7 eos.")
         else {
             panic!();
@@ -301,8 +307,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_named() {
-        assert!(Pattern::parse("a {inputs}").unwrap_err().contains("{inputs}"));
-        assert!(Pattern::parse("a {[}b").unwrap_err().contains("{]}"));
-        assert!(Pattern::parse("{*} a").unwrap_err().contains("begin with text"));
+        assert!(LinePattern::parse("a {inputs}").unwrap_err().contains("{inputs}"));
+        assert!(LinePattern::parse("a {[}b").unwrap_err().contains("{]}"));
+        assert!(LinePattern::parse("{*} a").unwrap_err().contains("begin with text"));
     }
 }

@@ -13,9 +13,9 @@ use crate::event::{
 type Map<'m, 'b> = dyn FnMut(&str) -> &'b str + 'm;
 
 /// A value that borrows text, and can borrow it from elsewhere.
-pub(crate) trait Texts: Copy {
+pub(crate) trait BorrowsText: Copy {
     /// The same type for another lifetime.
-    type At<'b>: Texts;
+    type At<'b>: BorrowsText;
     /// Returns the value with each of its texts replaced by what `map` returns
     /// for it. The texts always come in the same order.
     fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Self::At<'b>;
@@ -35,16 +35,16 @@ pub(crate) struct Owned<T> {
     ends: SmallVec<[usize; 4]>,
 }
 
-impl<T: Texts> Owned<T> {
+impl<T: BorrowsText> Owned<T> {
     /// Copies a value.
-    pub(crate) fn new<B: Texts<At<'static> = T>>(borrowed: B) -> Self {
+    pub(crate) fn new<B: BorrowsText<At<'static> = T>>(borrowed: B) -> Self {
         let (mut texts, mut ends) = (String::new(), SmallVec::new());
         let value = copy(borrowed, &mut texts, &mut ends);
         Owned { value, texts, ends }
     }
 
     /// Copies a value in place of this one, into the same buffers.
-    pub(crate) fn set<B: Texts<At<'static> = T>>(&mut self, borrowed: B) {
+    pub(crate) fn set<B: BorrowsText<At<'static> = T>>(&mut self, borrowed: B) {
         self.texts.clear();
         self.texts.shrink_to(MAX_KEPT);
         self.ends.clear();
@@ -67,7 +67,7 @@ impl<T: Texts> Owned<T> {
 }
 
 /// Returns a value without its texts, and appends these.
-fn copy<B: Texts>(
+fn copy<B: BorrowsText>(
     borrowed: B,
     texts: &mut String,
     ends: &mut SmallVec<[usize; 4]>,
@@ -79,7 +79,7 @@ fn copy<B: Texts>(
     })
 }
 
-impl Texts for &str {
+impl BorrowsText for &str {
     type At<'b> = &'b str;
 
     fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> &'b str {
@@ -87,7 +87,7 @@ impl Texts for &str {
     }
 }
 
-impl<T: Texts> Texts for Option<T> {
+impl<T: BorrowsText> BorrowsText for Option<T> {
     type At<'b> = Option<T::At<'b>>;
 
     fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Option<T::At<'b>> {
@@ -95,7 +95,7 @@ impl<T: Texts> Texts for Option<T> {
     }
 }
 
-impl<A: Texts, B: Texts> Texts for (A, B) {
+impl<A: BorrowsText, B: BorrowsText> BorrowsText for (A, B) {
     type At<'b> = (A::At<'b>, B::At<'b>);
 
     fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> Self::At<'b> {
@@ -103,11 +103,11 @@ impl<A: Texts, B: Texts> Texts for (A, B) {
     }
 }
 
-/// Implements [`Texts`] for types without texts, for structs by their fields, and
+/// Implements [`BorrowsText`] for types without texts, for structs by their fields, and
 /// for enums by their variants, those without a value last.
 macro_rules! texts {
     ($($plain:ident)+) => {$(
-        impl Texts for $plain {
+        impl BorrowsText for $plain {
             type At<'b> = $plain;
 
             fn map_texts<'b>(self, _: &mut Map<'_, 'b>) -> $plain {
@@ -116,7 +116,7 @@ macro_rules! texts {
         }
     )+};
     ($(struct $type:ident { $($field:ident),+ })+) => {$(
-        impl Texts for $type<'_> {
+        impl BorrowsText for $type<'_> {
             type At<'b> = $type<'b>;
 
             fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> $type<'b> {
@@ -125,7 +125,7 @@ macro_rules! texts {
         }
     )+};
     ($(enum $type:ident { $($variant:ident),+ $(; $($unit:ident),+)? })+) => {$(
-        impl Texts for $type<'_> {
+        impl BorrowsText for $type<'_> {
             type At<'b> = $type<'b>;
 
             fn map_texts<'b>(self, map: &mut Map<'_, 'b>) -> $type<'b> {

@@ -18,7 +18,7 @@ use memchr::memmem;
 
 /// A kind of secret that its first letters tell.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shape {
+pub(crate) struct SecretShape {
     /// Its kind and its owner, in words.
     #[cfg_attr(not(feature = "cli"), expect(dead_code))]
     pub(crate) name: &'static str,
@@ -63,13 +63,13 @@ impl Letters {
 /// The rest of a key whose beginning no word has is at least so long, in bytes.
 const MIN_REST: usize = 8;
 
-const fn key(name: &'static str, prefix: &'static str, letters: Letters) -> Shape {
-    Shape { name, prefix, shortest: MIN_REST, letters, is_word: false }
+const fn key(name: &'static str, prefix: &'static str, letters: Letters) -> SecretShape {
+    SecretShape { name, prefix, shortest: MIN_REST, letters, is_word: false }
 }
 
 /// A key whose beginning names of models and the like have as well.
-const fn long(name: &'static str, prefix: &'static str, letters: Letters) -> Shape {
-    Shape { shortest: 18, ..key(name, prefix, letters) }
+const fn long(name: &'static str, prefix: &'static str, letters: Letters) -> SecretShape {
+    SecretShape { shortest: 18, ..key(name, prefix, letters) }
 }
 
 const fn word(
@@ -77,12 +77,12 @@ const fn word(
     prefix: &'static str,
     shortest: usize,
     letters: Letters,
-) -> Shape {
-    Shape { name, prefix, shortest, letters, is_word: true }
+) -> SecretShape {
+    SecretShape { name, prefix, shortest, letters, is_word: true }
 }
 
 /// Every shape. Of several that fit, the one with the longest prefix counts.
-pub(crate) const SHAPES: &[Shape] = &[
+pub(crate) const SHAPES: &[SecretShape] = &[
     // Those who serve models.
     long("a key of OpenAI or its like", "sk-", Plain), // G, P
     word("a key of OpenAI or its like", "sk-", 40, Url), // P
@@ -199,7 +199,7 @@ pub(crate) const SHAPES: &[Shape] = &[
     word("an account of Stripe", "acct_", 14, Plain),     // P
 ];
 
-impl Shape {
+impl SecretShape {
     /// Returns the length of what follows the prefix in a text, if that is long enough.
     pub(crate) fn rest(&self, text: &[u8]) -> Option<usize> {
         let rest = text.strip_prefix(self.prefix.as_bytes())?;
@@ -215,7 +215,7 @@ impl Shape {
 /// Where a name says that its value is a secret.
 #[cfg(feature = "cli")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SecretPlace {
     /// Everywhere: in heads, members, queries of URLs, and where it is set.
     Everywhere,
     /// In heads and members, where it says whose the answer is.
@@ -228,7 +228,7 @@ pub(crate) enum Place {
 #[cfg(feature = "cli")]
 pub(crate) struct Name {
     pub(crate) what: &'static str,
-    place: Place,
+    place: SecretPlace,
     /// True if these are all of the name, and not its end.
     is_whole: bool,
     ends: &'static [&'static str],
@@ -236,11 +236,11 @@ pub(crate) struct Name {
 
 #[cfg(feature = "cli")]
 const fn ends(what: &'static str, ends: &'static [&'static str]) -> Name {
-    Name { what, place: Place::Everywhere, is_whole: false, ends }
+    Name { what, place: SecretPlace::Everywhere, is_whole: false, ends }
 }
 
 #[cfg(feature = "cli")]
-const fn whole(what: &'static str, place: Place, ends: &'static [&'static str]) -> Name {
+const fn whole(what: &'static str, place: SecretPlace, ends: &'static [&'static str]) -> Name {
     Name { what, place, is_whole: true, ends }
 }
 
@@ -268,16 +268,24 @@ const NAMES: &[Name] = &[
         ],
     ), // G, D
     ends("credentials", &["credential", "authorization"]), // G, R
-    whole("credentials", Place::Everywhere, &["auth", "bearer", "heliconeauth", "xauth"]), // G, P
-    ends("a cookie", &["cookie"]),      // R
+    whole("credentials", SecretPlace::Everywhere, &["auth", "bearer", "heliconeauth", "xauth"]), // G, P
+    ends("a cookie", &["cookie"]), // R
     ends("a connection", &["connectionstring", "databaseurl", "webhookurl"]), // T
-    whole("an organisation", Place::Owner, &["organizationid", "orgid", "organizationuuid"]), // P
-    whole("an organisation", Place::Owner, &["openaiorganization", "anthropicorganizationid"]), // P
-    whole("a project", Place::Owner, &["projectid", "openaiproject", "xgooguserproject"]), // P
-    whole("an account", Place::Owner, &["accountid", "accountuuid", "tenantid"]), // P
-    whole("a workspace", Place::Owner, &["workspaceid"]), // P
-    whole("a key", Place::Query, &["key"]), // G, P
-    whole("a signature", Place::Query, &["sig", "signature", "xamzsignature", "xgoogsignature"]), // P
+    whole("an organisation", SecretPlace::Owner, &["organizationid", "orgid", "organizationuuid"]), // P
+    whole(
+        "an organisation",
+        SecretPlace::Owner,
+        &["openaiorganization", "anthropicorganizationid"],
+    ), // P
+    whole("a project", SecretPlace::Owner, &["projectid", "openaiproject", "xgooguserproject"]), // P
+    whole("an account", SecretPlace::Owner, &["accountid", "accountuuid", "tenantid"]), // P
+    whole("a workspace", SecretPlace::Owner, &["workspaceid"]),                         // P
+    whole("a key", SecretPlace::Query, &["key"]),                                       // G, P
+    whole(
+        "a signature",
+        SecretPlace::Query,
+        &["sig", "signature", "xamzsignature", "xgoogsignature"],
+    ), // P
 ];
 
 /// The ends of names that are those of text, of counts, or of a place in a list.
@@ -364,7 +372,7 @@ const MAX_NAME: usize = 64;
 /// Returns what a name says of its value, however it is spelled: `api_key`, `apiKeys`,
 /// `OPENAI_API_KEY`, `X-Api-Key`.
 #[cfg(feature = "cli")]
-pub(crate) fn named(name: &[u8]) -> Option<(&'static str, Place)> {
+pub(crate) fn named(name: &[u8]) -> Option<(&'static str, SecretPlace)> {
     let mut letters = [0; MAX_NAME];
     let mut length = 0;
     for byte in name.iter().filter(|byte| byte.is_ascii_alphanumeric()) {

@@ -31,7 +31,7 @@ macro_rules! words {
             }
         }
 
-        impl $crate::event::words::Word for $type {
+        impl $crate::event::words::ClosedWords for $type {
             fn all() -> impl Iterator<Item = &'static str> {
                 $type::ALL.iter().map(|word| word.name())
             }
@@ -50,7 +50,7 @@ macro_rules! words {
 pub(crate) use words;
 
 /// A type that is a closed list of words.
-pub(crate) trait Word: Copy {
+pub(crate) trait ClosedWords: Copy {
     /// Every word of the list.
     fn all() -> impl Iterator<Item = &'static str>;
     /// The word that is printed.

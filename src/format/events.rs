@@ -5,7 +5,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::words::Word;
+use crate::event::words::ClosedWords;
 use crate::event::{
     Block, CallInput, Code, EndReason, Executor, Failure, Finish, FinishReason, InvalidToolCall,
     Kind, Output, Prompt, ProviderEvent, Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall,
@@ -155,7 +155,7 @@ impl Decoder for Events {
 }
 
 /// The variant of a list of words that has this word.
-fn variant<W: Word>(word: &Option<Str<'_>>) -> Option<W> {
+fn variant<W: ClosedWords>(word: &Option<Str<'_>>) -> Option<W> {
     W::from_word(word.text()?)
 }
 

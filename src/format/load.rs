@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::event::words::Word as _;
+use crate::event::words::ClosedWords as _;
 use crate::event::{Executor, FinishReason};
 use crate::format::check;
 use crate::format::format::Format;

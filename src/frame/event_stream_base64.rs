@@ -18,7 +18,7 @@ pub(super) static FRAMING: Framing = Framing {
     ends_with_done: false,
     holds: Holds::Stream,
     sniff,
-    framer: |config| Box::new(Coded::new(config)),
+    framer: |config| Box::new(Base64Framer::new(config)),
     media_type: "text/plain",
     idle: "",
     add: None,
@@ -58,7 +58,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-struct Coded {
+struct Base64Framer {
     inner: Box<dyn Framer>,
     /// Letters of a group of four that is not whole.
     held: Vec<u8>,
@@ -67,10 +67,10 @@ struct Coded {
     is_broken: bool,
 }
 
-impl Coded {
+impl Base64Framer {
     fn new(config: FrameConfig) -> Self {
         let inner = (event_stream::FRAMING.framer)(config);
-        Coded { inner, held: Vec::new(), fed: 0, is_broken: false }
+        Base64Framer { inner, held: Vec::new(), fed: 0, is_broken: false }
     }
 
     /// Feeds what some groups of letters stand for, the first of which is at this offset.
@@ -112,7 +112,7 @@ fn placed<'o>(
     move |framed| out(framed.at(|offset| most.min(offset / 3 * 4 + offset % 3)))
 }
 
-impl Framer for Coded {
+impl Framer for Base64Framer {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let begin = self.fed;
         self.fed += bytes.len() as u64;

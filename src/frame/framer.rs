@@ -166,7 +166,7 @@ pub trait Framer: Send {
     }
     /// Returns what surrounded the data of the last frame, if the next byte
     /// begins a frame and the last one was one line of data.
-    fn envelope(&self) -> Option<Envelope<'_>> {
+    fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         None
     }
     /// Counts bytes that are not framed: a frame with the envelope of the last
@@ -176,7 +176,7 @@ pub trait Framer: Send {
 
 /// The bytes around the data of a frame, and the name that they give it.
 #[derive(Clone, Copy, Debug)]
-pub struct Envelope<'a> {
+pub struct FrameEnvelope<'a> {
     /// The bytes before the data.
     pub head: &'a [u8],
     /// The name that these bytes give the frame; empty if they give none.

@@ -70,7 +70,7 @@ pub(super) enum Defect {
 
 /// Reads a block of headers.
 pub(super) fn read(block: &[u8]) -> Result<Vec<Header<'_>>, Defect> {
-    let mut reader = Reader { rest: block };
+    let mut reader = HeaderReader { rest: block };
     let mut headers = Vec::new();
     while !reader.rest.is_empty() {
         if headers.len() >= MAX_HEADERS {
@@ -90,11 +90,11 @@ pub(super) fn read(block: &[u8]) -> Result<Vec<Header<'_>>, Defect> {
 }
 
 /// The part of a block that has not been read.
-struct Reader<'a> {
+struct HeaderReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> HeaderReader<'a> {
     /// Reads one header, the `nth` of its message.
     fn header(&mut self, nth: usize) -> Result<Header<'a>, String> {
         let past_the_end = |what: &str| format!("{what} runs past the end of the headers");

@@ -22,7 +22,7 @@ pub(super) static FRAMING: Framing = Framing {
         value @ [b'{', ..] => sniff_value(value),
         _ => Sniff::No,
     },
-    framer: |config| Box::new(Values::new(&FRAMING, false, config)),
+    framer: |config| Box::new(JsonFramer::new(&FRAMING, false, config)),
     media_type: "application/json",
     idle: "\n",
     add: Some(|stream, _, data| {
@@ -64,7 +64,7 @@ pub(super) static ARRAY: Framing = Framing {
         },
         _ => Sniff::No,
     },
-    framer: |config| Box::new(Values::new(&ARRAY, true, config)),
+    framer: |config| Box::new(JsonFramer::new(&ARRAY, true, config)),
     media_type: "application/json",
     idle: "\n",
     add: Some(|stream, _, data| {
@@ -79,7 +79,7 @@ pub(super) static ARRAY: Framing = Framing {
 };
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ValueState {
     /// Before the array's bracket.
     Start,
     /// Between values.
@@ -95,11 +95,11 @@ enum State {
     Stopped,
 }
 
-struct Values {
+struct JsonFramer {
     framing: &'static Framing,
     is_array: bool,
     config: FrameConfig,
-    state: State,
+    state: ValueState,
     scanner: Scanner,
     /// The buffered beginning of a value whose end has not come, or of what is
     /// not JSON.
@@ -119,11 +119,11 @@ enum Comma {
     Seen,
 }
 
-impl Values {
+impl JsonFramer {
     fn new(framing: &'static Framing, is_array: bool, config: FrameConfig) -> Self {
-        let state = if is_array { State::Start } else { State::Between };
+        let state = if is_array { ValueState::Start } else { ValueState::Between };
         let scanner = Scanner::new(0);
-        Values {
+        JsonFramer {
             framing,
             is_array,
             config,
@@ -141,31 +141,33 @@ impl Values {
         self.offset += 1;
         let (is_array, comma) = (self.is_array, self.comma);
         match (byte, self.state) {
-            (b'[', State::Start) => self.state = State::Between,
-            (b'[', State::Closed) => (self.state, self.comma) = (State::Between, Comma::None),
-            (b',', State::Between) if is_array => {
+            (b'[', ValueState::Start) => self.state = ValueState::Between,
+            (b'[', ValueState::Closed) => {
+                (self.state, self.comma) = (ValueState::Between, Comma::None)
+            }
+            (b',', ValueState::Between) if is_array => {
                 self.comma = Comma::Seen;
                 return comma == Comma::Wanted;
             }
-            (b']', State::Between) if is_array => {
-                self.state = State::Closed;
+            (b']', ValueState::Between) if is_array => {
+                self.state = ValueState::Closed;
                 return comma != Comma::Seen;
             }
             // White space, and the bytes of a byte order mark.
             (b' ' | b'\t' | b'\n' | b'\r' | 0xEF | 0xBB | 0xBF, _) => {}
-            (b'{' | b'[', State::Between) => {
-                self.begin(State::Inside);
+            (b'{' | b'[', ValueState::Between) => {
+                self.begin(ValueState::Inside);
                 self.comma = Comma::Wanted;
                 return !is_array || comma != Comma::Wanted;
             }
-            (_, State::Closed) => self.begin(State::LostAfter),
-            _ => self.begin(State::Lost),
+            (_, ValueState::Closed) => self.begin(ValueState::LostAfter),
+            _ => self.begin(ValueState::Lost),
         }
         true
     }
 
     /// Begins a value, or what is lost, at the byte that was just counted.
-    fn begin(&mut self, state: State) {
+    fn begin(&mut self, state: ValueState) {
         self.offset -= 1;
         self.begun = self.offset;
         self.scanner = Scanner::new(0);
@@ -174,7 +176,8 @@ impl Values {
 
     /// True if the value, or what is lost, is over the limit.
     fn is_over(&self) -> bool {
-        let is_something = matches!(self.state, State::Inside | State::Lost | State::LostAfter);
+        let is_something =
+            matches!(self.state, ValueState::Inside | ValueState::Lost | ValueState::LostAfter);
         is_something && self.config.is_over((self.offset - self.begun) as usize)
     }
 
@@ -202,11 +205,11 @@ impl Values {
         match self.scanner.status() {
             Status::Whole if self.is_over() => {}
             Status::Whole if self.held.is_empty() => {
-                self.state = State::Between;
+                self.state = ValueState::Between;
                 self.frame(part, out)?;
             }
             Status::Whole => {
-                self.state = State::Between;
+                self.state = ValueState::Between;
                 let mut held = std::mem::take(&mut self.held);
                 held.extend_from_slice(part);
                 self.frame(&held, out)?;
@@ -216,7 +219,7 @@ impl Values {
             status => {
                 self.held.extend_from_slice(part);
                 if status == Status::Bad {
-                    self.state = State::Lost;
+                    self.state = ValueState::Lost;
                 }
             }
         }
@@ -233,20 +236,23 @@ impl Values {
         if end.is_some() && !self.is_over() {
             self.fault(FaultKind::Malformed, "this is not JSON", out)?;
             self.held.clear();
-            self.state =
-                if self.state == State::LostAfter { State::Closed } else { State::Between };
+            self.state = if self.state == ValueState::LostAfter {
+                ValueState::Closed
+            } else {
+                ValueState::Between
+            };
         }
         Ok(part.len())
     }
 }
 
-impl Framer for Values {
+impl Framer for JsonFramer {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let taken = match self.state {
-            State::Stopped => bytes.len(),
-            State::Inside => self.inside(bytes, out)?,
-            State::Lost | State::LostAfter => self.lost(bytes, out)?,
-            State::Start | State::Between | State::Closed => {
+            ValueState::Stopped => bytes.len(),
+            ValueState::Inside => self.inside(bytes, out)?,
+            ValueState::Lost | ValueState::LostAfter => self.lost(bytes, out)?,
+            ValueState::Start | ValueState::Between | ValueState::Closed => {
                 let before = self.offset;
                 if !self.between(bytes.first().copied().unwrap_or(b' ')) {
                     self.note_comma(before, out)?;
@@ -255,7 +261,7 @@ impl Framer for Values {
             }
         };
         if self.is_over() {
-            self.state = State::Stopped;
+            self.state = ValueState::Stopped;
             self.held = Vec::new();
             out(Framed::Fault(self.config.limit_fault(self.begun)))?;
         }
@@ -264,13 +270,13 @@ impl Framer for Values {
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
         match self.state {
-            State::Inside => {
+            ValueState::Inside => {
                 self.fault(FaultKind::Truncated, "the input ended inside a JSON value", out)
             }
-            State::Lost | State::LostAfter => {
+            ValueState::Lost | ValueState::LostAfter => {
                 self.fault(FaultKind::Malformed, "this is not JSON", out)
             }
-            State::Between if self.is_array => {
+            ValueState::Between if self.is_array => {
                 self.begun = self.offset;
                 self.fault(FaultKind::Unclosed, "the input ended before the array's `]`", out)
             }

@@ -20,8 +20,8 @@ mod text;
 #[cfg(feature = "cli")]
 pub(crate) use framer::without_mark;
 pub use framer::{
-    Content, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing,
-    Holds, Sniff,
+    Content, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
+    Framing, Holds, Sniff,
 };
 pub(crate) use framer::{is_begun_mark, skip_blank};
 pub use header::{Header, HeaderValue};

@@ -12,8 +12,8 @@ use memchr::memchr;
 
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    Content, Envelope, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing,
-    Holds, Sniff, skip_blank, without_mark,
+    Content, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
+    Framing, Holds, Sniff, skip_blank, without_mark,
 };
 use crate::frame::leading::is_between_bytes;
 use crate::json::{Scanner, Status};
@@ -89,7 +89,7 @@ fn sniff_coded(head: &[u8]) -> Sniff {
 
 /// Splits a line into the frame's name and its payload; `None` if the line is
 /// no frame.
-type Split = fn(&[u8]) -> Option<(&str, &[u8])>;
+type SplitLine = fn(&[u8]) -> Option<(&str, &[u8])>;
 
 fn plain(line: &[u8]) -> Option<(&str, &[u8])> {
     let is_value = matches!(line.first(), Some(b'{' | b'[')) && !is_between_bytes(line);
@@ -103,7 +103,7 @@ fn coded(line: &[u8]) -> Option<(&str, &[u8])> {
 
 struct Lines {
     framing: &'static Framing,
-    split: Split,
+    split: SplitLine,
     config: FrameConfig,
     /// The buffered beginning of a line whose end has not come, after the lines of the
     /// value that it may belong to.
@@ -118,7 +118,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn new(framing: &'static Framing, split: Split, config: FrameConfig) -> Self {
+    fn new(framing: &'static Framing, split: SplitLine, config: FrameConfig) -> Self {
         let (held, value, offset) = (Vec::new(), 0, 0);
         Lines { framing, split, config, held, value, offset, is_line: false, stopped: false }
     }
@@ -207,9 +207,9 @@ impl Framer for Lines {
         Ok(rest)
     }
 
-    fn envelope(&self) -> Option<Envelope<'_>> {
+    fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         let is_between = self.held.is_empty() && self.is_line && !self.stopped;
-        let envelope = Envelope { head: b"", event_type: "", tail: b"\n" };
+        let envelope = FrameEnvelope { head: b"", event_type: "", tail: b"\n" };
         (is_between && !self.framing.is_coded()).then_some(envelope)
     }
 

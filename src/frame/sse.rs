@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::event::WarningCode;
 use crate::frame::framer::{
-    BYTE_ORDER_MARK, Content, DONE, Envelope, FIELDS, Fault, FaultKind, Frame, FrameConfig,
+    BYTE_ORDER_MARK, Content, DONE, FIELDS, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope,
     FrameOut, Framed, Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
 };
 use crate::frame::leading::is_between_bytes;
@@ -427,7 +427,7 @@ impl Framer for Sse {
         Ok(&[])
     }
 
-    fn envelope(&self) -> Option<Envelope<'_>> {
+    fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         let is_between =
             self.begun.is_none() && self.line.is_empty() && !self.skip_lf && !self.stopped;
         self.last.envelope().filter(|_| is_between)
@@ -537,9 +537,9 @@ impl Last {
 
     /// Returns what surrounded the data of the last event, if it was of this
     /// kind.
-    fn envelope(&self) -> Option<Envelope<'_>> {
+    fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         let Last { head, tail, event_type } = self;
-        (!head.is_empty()).then_some(Envelope { head, event_type, tail })
+        (!head.is_empty()).then_some(FrameEnvelope { head, event_type, tail })
     }
 }
 

@@ -11,17 +11,17 @@ pub(super) static FRAMING: Framing = Framing {
     ends_with_done: false,
     holds: Holds::Stream,
     sniff: |_| Sniff::Yes,
-    framer: |_| Box::new(Raw { offset: 0 }),
+    framer: |_| Box::new(TextFramer { offset: 0 }),
     media_type: "text/plain; charset=utf-8",
     idle: "",
     add: None,
 };
 
-struct Raw {
+struct TextFramer {
     offset: u64,
 }
 
-impl Framer for Raw {
+impl Framer for TextFramer {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let offset = self.offset;
         self.offset += bytes.len() as u64;

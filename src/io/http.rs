@@ -11,7 +11,7 @@ const READ: usize = 8 << 10;
 
 /// A request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Request {
+pub(crate) struct HttpRequest {
     pub(crate) method: String,
     /// The path and the query.
     pub(crate) target: String,
@@ -31,7 +31,7 @@ pub(crate) struct Room {
 
 /// The part of a room that one request has, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Held<'r> {
+pub(crate) struct HeldRoom<'r> {
     room: &'r Room,
     bytes: usize,
 }
@@ -42,12 +42,12 @@ impl Room {
         Room { left: AtomicUsize::new(bytes), is_bounded: bytes != 0 }
     }
 
-    pub(crate) fn held(&self) -> Held<'_> {
-        Held { room: self, bytes: 0 }
+    pub(crate) fn held(&self) -> HeldRoom<'_> {
+        HeldRoom { room: self, bytes: 0 }
     }
 }
 
-impl Held<'_> {
+impl HeldRoom<'_> {
     /// Takes room for more bytes, if there is.
     fn take(&mut self, bytes: usize) -> Result<(), NoRequest> {
         let less = |left: usize| left.checked_sub(bytes);
@@ -64,7 +64,7 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for HeldRoom<'_> {
     fn drop(&mut self) {
         self.release();
     }
@@ -79,7 +79,7 @@ pub(crate) enum NoRequest {
     Refused(u16, String),
 }
 
-impl Request {
+impl HttpRequest {
     /// Reads a request whose body has at most `max_body` bytes, 0 is no limit, and finds room. Writes to `out` that
     /// the body may be sent, if the client asks. A read that takes too long fails with `TimedOut` or
     /// `WouldBlock`.
@@ -87,7 +87,7 @@ impl Request {
         input: &mut dyn Read,
         out: &mut dyn Write,
         max_body: usize,
-        held: &mut Held<'_>,
+        held: &mut HeldRoom<'_>,
     ) -> Result<Self, NoRequest> {
         let mut bytes = Vec::new();
         let end = loop {
@@ -106,7 +106,7 @@ impl Request {
             }
         };
         let body = bytes.split_off(end);
-        let mut request = Request::parse(&String::from_utf8_lossy(&bytes))?;
+        let mut request = HttpRequest::parse(&String::from_utf8_lossy(&bytes))?;
         if request.header("expect").is_some_and(|value| value.eq_ignore_ascii_case("100-continue"))
         {
             request.check(request.length()?.unwrap_or(0), max_body)?;
@@ -144,7 +144,7 @@ impl Request {
             is_name.then(|| (name.to_ascii_lowercase(), value.trim().to_owned()))
         };
         let headers = lines.filter(|line| !line.is_empty()).map(header).collect::<Option<_>>();
-        let request = Request {
+        let request = HttpRequest {
             method: method.to_owned(),
             target: target.to_owned(),
             reads_chunks: version != "HTTP/1.0",
@@ -209,7 +209,7 @@ impl Request {
         begin: Vec<u8>,
         input: &mut dyn Read,
         max: usize,
-        held: &mut Held<'_>,
+        held: &mut HeldRoom<'_>,
     ) -> Result<(), NoRequest> {
         let cut = || refused(400, "the request ended inside its body");
         if self.is_chunked() {
@@ -271,12 +271,12 @@ fn more(input: &mut dyn Read, bytes: &mut Vec<u8>) -> Result<usize, NoRequest> {
 }
 
 /// Writes the head of an answer, and its body in chunks; to a client of HTTP/1.0 as it is.
-pub(crate) struct Answer<'w> {
+pub(crate) struct AnswerWriter<'w> {
     out: &'w mut dyn Write,
     in_chunks: bool,
 }
 
-impl<'w> Answer<'w> {
+impl<'w> AnswerWriter<'w> {
     /// Writes the head. It says that the connection ends with the body only if it ends well: to
     /// some clients, a body that was cut is then whole.
     pub(crate) fn begin(
@@ -295,7 +295,7 @@ impl<'w> Answer<'w> {
         head.push_str("\r\n");
         out.write_all(head.as_bytes())?;
         out.flush()?;
-        Ok(Answer { out, in_chunks })
+        Ok(AnswerWriter { out, in_chunks })
     }
 
     /// Writes a piece of the body, at once.
@@ -337,10 +337,10 @@ mod tests {
             let mut sent = Vec::new();
             let mut client = Client(input.as_bytes(), size);
             let room = Room::new(0);
-            let request = Request::read(&mut client, &mut sent, 20, &mut room.held());
+            let request = HttpRequest::read(&mut client, &mut sent, 20, &mut room.held());
             let sent = String::from_utf8(sent).unwrap();
             let got = match request {
-                Ok(Request { method, target, body, .. }) => {
+                Ok(HttpRequest { method, target, body, .. }) => {
                     Ok((format!("{method} {target}"), String::from_utf8(body).unwrap(), sent))
                 }
                 Err(NoRequest::Nothing) => Err(0),
@@ -366,9 +366,10 @@ mod tests {
     #[test]
     fn requests_at_once_share_their_room() {
         let room = Room::new(100);
-        let read = |held: &mut Held<'_>| {
+        let read = |held: &mut HeldRoom<'_>| {
             let text = format!("POST / HTTP/1.1\r\ncontent-length: 60\r\n\r\n{}", "x".repeat(60));
-            let read = Request::read(&mut Client(text.as_bytes(), 7), &mut Vec::new(), 100, held);
+            let read =
+                HttpRequest::read(&mut Client(text.as_bytes(), 7), &mut Vec::new(), 100, held);
             read.is_ok()
         };
         let (mut first, mut second) = (room.held(), room.held());

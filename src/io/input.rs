@@ -20,7 +20,7 @@ pub(crate) const STANDARD_INPUT: &str = "standard input";
 
 /// One input.
 pub struct Input<'s> {
-    source: Source<'s>,
+    source: InputSource<'s>,
     signals: &'s Signals,
     /// The size of a file that was opened by its name, in bytes; `None` for a pipe or a device.
     size: Option<u64>,
@@ -61,7 +61,7 @@ impl Unread {
     }
 }
 
-enum Source<'s> {
+enum InputSource<'s> {
     Standard,
     File(File),
     Reader(Box<dyn io::Read + 's>),
@@ -81,7 +81,8 @@ pub enum Read {
 impl<'s> Input<'s> {
     /// Opens a file, or standard input if its name is `-`. Returns an error for a directory.
     pub fn open(name: &str, signals: &'s Signals) -> io::Result<Self> {
-        let source = if name == "-" { Source::Standard } else { Source::File(open(name)?) };
+        let source =
+            if name == "-" { InputSource::Standard } else { InputSource::File(open(name)?) };
         let mut input =
             Input { source, signals, size: None, can_poll: true, unread: Unread::default() };
         let Some(stat) = input.descriptor().map(fstat).transpose()? else { return Ok(input) };
@@ -91,7 +92,7 @@ impl<'s> Input<'s> {
             }
             FileType::RegularFile => {
                 input.can_poll = false;
-                let is_named = matches!(input.source, Source::File(_));
+                let is_named = matches!(input.source, InputSource::File(_));
                 input.size = u64::try_from(stat.st_size).ok().filter(|_| is_named);
             }
             _ => {}
@@ -102,7 +103,7 @@ impl<'s> Input<'s> {
     /// Returns an input that reads from `reader`, which has no descriptor to poll.
     pub fn new(reader: impl io::Read + 's, signals: &'s Signals) -> Self {
         Input {
-            source: Source::Reader(Box::new(reader)),
+            source: InputSource::Reader(Box::new(reader)),
             signals,
             size: None,
             can_poll: true,
@@ -146,13 +147,13 @@ impl<'s> Input<'s> {
     fn read_once(&mut self, buffer: &mut Vec<u8>) -> io::Result<()> {
         buffer.reserve(BLOCK);
         match &mut self.source {
-            Source::Standard => {
+            InputSource::Standard => {
                 rustix::io::read(rustix::stdio::stdin(), spare_capacity(buffer))?;
             }
-            Source::File(file) => {
+            InputSource::File(file) => {
                 rustix::io::read(file, spare_capacity(buffer))?;
             }
-            Source::Reader(reader) => {
+            InputSource::Reader(reader) => {
                 buffer.resize(BLOCK, 0);
                 let count = reader.read(buffer)?;
                 buffer.truncate(count);
@@ -189,9 +190,9 @@ impl<'s> Input<'s> {
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.source {
-            Source::Standard => Some(rustix::stdio::stdin()),
-            Source::File(file) => Some(file.as_fd()),
-            Source::Reader(_) => None,
+            InputSource::Standard => Some(rustix::stdio::stdin()),
+            InputSource::File(file) => Some(file.as_fd()),
+            InputSource::Reader(_) => None,
         }
     }
 }

@@ -23,11 +23,11 @@ pub(crate) fn read_whole(name: &str) -> io::Result<Vec<u8>> {
 
 /// Fails where [`write_whole`] can't begin: there is no such directory, or it is read-only.
 pub(crate) fn can_write(path: &Path) -> io::Result<()> {
-    Place::find(path).map(drop)
+    FilePlace::find(path).map(drop)
 }
 
 /// The place of a file that is to be written.
-struct Place {
+struct FilePlace {
     /// The path, without links.
     target: PathBuf,
     /// The file that is there.
@@ -36,7 +36,7 @@ struct Place {
     file: Option<NamedTempFile>,
 }
 
-impl Place {
+impl FilePlace {
     fn find(path: &Path) -> io::Result<Self> {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = fs::metadata(&target).ok();
@@ -48,7 +48,7 @@ impl Place {
             Some(old) if !old.is_file() => None,
             _ => Some(tempfile::Builder::new().prefix(".toolstream-").tempfile_in(folder)?),
         };
-        Ok(Place { target, old, file })
+        Ok(FilePlace { target, old, file })
     }
 }
 
@@ -56,7 +56,7 @@ impl Place {
 /// a new one is the user's alone. Where a new file can't have that owner, or the old one has other
 /// names, its bytes are replaced. A device or a pipe is written to.
 pub(crate) fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
-    let Place { target, old, file } = Place::find(path)?;
+    let FilePlace { target, old, file } = FilePlace::find(path)?;
     let Some(mut file) = file else { return write_through(&target, text.as_ref()) };
     file.write_all(text.as_ref())?;
     if let Some(old) = old {

@@ -25,9 +25,9 @@ pub(crate) struct Ambiguities {
 
 /// Returns a whole JSON value without white space between its tokens, and what is ambiguous in it.
 pub(crate) fn minify_and_check(json: &str) -> (Cow<'_, str>, Ambiguities) {
-    let mut search = Search::default();
+    let mut search = AmbiguitySearch::default();
     search.run(json);
-    let Search { mut minified, copied, found, .. } = search;
+    let AmbiguitySearch { mut minified, copied, found, .. } = search;
     if copied == 0 {
         return (json.into(), found);
     }
@@ -38,7 +38,7 @@ pub(crate) fn minify_and_check(json: &str) -> (Cow<'_, str>, Ambiguities) {
 /// Returns JSON text with only the last of each object's members of one name. All
 /// else keeps its spelling.
 pub(crate) fn without_doubles(json: &str) -> String {
-    let mut search = Search::default();
+    let mut search = AmbiguitySearch::default();
     search.run(json);
     let mut dropped = search.dropped;
     dropped.sort_unstable_by_key(|range| range.start);
@@ -53,23 +53,23 @@ pub(crate) fn without_doubles(json: &str) -> String {
 }
 
 /// A key, decoded; as it is spelled (`false`) if it holds half a surrogate pair.
-type Key<'j> = (bool, Cow<'j, str>);
+type DecodedKey<'j> = (bool, Cow<'j, str>);
 
 /// The number of members up to which a key is compared with each of them.
 const FEW: usize = 16;
 
 /// One pass over a JSON value.
 #[derive(Default)]
-struct Search<'j> {
+struct AmbiguitySearch<'j> {
     found: Ambiguities,
     /// The containers that are open: for an object, the number of members of those around it;
     /// `None` for an array.
     open: SmallVec<[Option<usize>; 8]>,
     /// The members of the open objects, each with the place where it begins.
-    members: SmallVec<[(Key<'j>, usize); 8]>,
+    members: SmallVec<[(DecodedKey<'j>, usize); 8]>,
     /// The number of the last member of each key in an object that has many, which goes by the
     /// place of its first.
-    last: BTreeMap<(usize, Key<'j>), usize>,
+    last: BTreeMap<(usize, DecodedKey<'j>), usize>,
     /// The members that another one of their name follows, up to the next key.
     dropped: Vec<Range<usize>>,
     /// The value without white space between its tokens, up to the last of that.
@@ -78,7 +78,7 @@ struct Search<'j> {
     copied: usize,
 }
 
-impl<'j> Search<'j> {
+impl<'j> AmbiguitySearch<'j> {
     /// Goes through a value that is known to be JSON.
     fn run(&mut self, json: &'j str) {
         let bytes = json.as_bytes();
@@ -131,7 +131,7 @@ impl<'j> Search<'j> {
     }
 
     /// Decodes a string that has escapes.
-    fn string(&mut self, text: &'j str) -> Key<'j> {
+    fn string(&mut self, text: &'j str) -> DecodedKey<'j> {
         let decoded: Str<'_> = read(text).unwrap_or_default();
         if decoded.low().is_some() || decoded.high().is_some() || decoded.is_replaced() {
             self.found.lone_surrogate = true;

@@ -16,13 +16,13 @@ use crate::json::reader::{Fault, FromJson, Reader, read};
 /// Returns the members of a JSON object as (decoded key, value's text), in order;
 /// nothing if the text isn't an object.
 pub(crate) fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
-    read::<Members<'_>>(json).unwrap_or_default().0
+    read::<MemberList<'_>>(json).unwrap_or_default().0
 }
 
 /// Returns the members of an object in order, or why the text is none.
 #[cfg(feature = "cli")]
 pub(crate) fn try_members(json: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
-    serde_json::from_str::<Members<'_>>(json).map(|members| members.0)
+    serde_json::from_str::<MemberList<'_>>(json).map(|members| members.0)
 }
 
 /// Returns the elements of a JSON array, if the text is one.
@@ -46,25 +46,25 @@ pub(crate) fn place(text: &[u8], part: &str) -> Range<usize> {
 }
 
 #[derive(Default)]
-struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct MemberList<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'t> FromJson<'t> for Members<'t> {
+impl<'t> FromJson<'t> for MemberList<'t> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
         let mut members = Vec::new();
         reader.members(&"an object", &mut |key, reader| {
             members.push((key.into_text(), <&RawValue>::from_json(reader)?));
             Ok(())
         })?;
-        Ok(Members(members))
+        Ok(MemberList(members))
     }
 }
 
 #[cfg(feature = "cli")]
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for MemberList<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct MembersVisitor;
         impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
+            type Value = MemberList<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
                 while let Some((key, value)) = map.next_entry::<Str<'de>, _>()? {
                     members.push((key.into_text(), value));
                 }
-                Ok(Members(members))
+                Ok(MemberList(members))
             }
         }
         deserializer.deserialize_map(MembersVisitor)

@@ -32,7 +32,7 @@ pub use line::Line;
 pub(crate) use members::try_members;
 pub(crate) use members::{elements, member, members, place};
 pub(crate) use misread::misread;
-pub(crate) use object::{Member, ObjectReader};
+pub(crate) use object::{ObjectMember, ObjectReader};
 pub(crate) use plain::{
     after_space, append_start, begins_with, char_length, plain_length, same_length,
 };

@@ -1,7 +1,7 @@
 //! One JSON object, member by member, in pieces.
 
 use crate::json::reader::read;
-use crate::json::scanner::{Part, Scanner, Status};
+use crate::json::scanner::{ObjectPart, Scanner, Status};
 use crate::json::string::Str;
 
 /// Reads the members of one object, whose text begins with its brace or white
@@ -9,7 +9,7 @@ use crate::json::string::Str;
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectReader {
     scanner: Scanner,
-    part: Part,
+    part: ObjectPart,
     /// The text of the key that is open.
     key: String,
     is_raw: bool,
@@ -17,7 +17,7 @@ pub(crate) struct ObjectReader {
 
 /// A part of an object that an [`ObjectReader`] has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Member<'a> {
+pub(crate) enum ObjectMember<'a> {
     /// A member's key, decoded.
     Key(&'a str),
     /// A piece of its value's text, with control characters as escapes.
@@ -31,7 +31,7 @@ impl ObjectReader {
     /// is no limit.
     pub(crate) fn new(max_depth: usize) -> Self {
         let scanner = Scanner::new(if max_depth == 0 { 0 } else { max_depth.saturating_add(1) });
-        ObjectReader { scanner, part: Part::Between, key: String::new(), is_raw: false }
+        ObjectReader { scanner, part: ObjectPart::Between, key: String::new(), is_raw: false }
     }
 
     /// Reads on to the end of the object, of the text, or to the first byte that
@@ -40,7 +40,7 @@ impl ObjectReader {
     pub(crate) fn push<E>(
         &mut self,
         text: &str,
-        then: &mut dyn FnMut(Member<'_>) -> Result<(), E>,
+        then: &mut dyn FnMut(ObjectMember<'_>) -> Result<(), E>,
     ) -> Result<usize, E> {
         // The text before `from` has been passed on.
         let (mut from, mut at) = (0, 0);
@@ -90,25 +90,28 @@ impl ObjectReader {
     fn piece<E>(
         &mut self,
         text: &str,
-        then: &mut dyn FnMut(Member<'_>) -> Result<(), E>,
+        then: &mut dyn FnMut(ObjectMember<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         match self.part {
-            Part::Key => self.key.push_str(text),
-            Part::Value if !text.is_empty() => then(Member::Value(text))?,
+            ObjectPart::Key => self.key.push_str(text),
+            ObjectPart::Value if !text.is_empty() => then(ObjectMember::Value(text))?,
             _ => {}
         }
         Ok(())
     }
 
-    fn end_part<E>(&mut self, then: &mut dyn FnMut(Member<'_>) -> Result<(), E>) -> Result<(), E> {
+    fn end_part<E>(
+        &mut self,
+        then: &mut dyn FnMut(ObjectMember<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self.part {
-            Part::Key => {
+            ObjectPart::Key => {
                 let key = std::mem::take(&mut self.key);
                 let key: Str<'_> = read(&key).unwrap_or_default();
-                then(Member::Key(key.as_str()))
+                then(ObjectMember::Key(key.as_str()))
             }
-            Part::Value => then(Member::End),
-            Part::Between => Ok(()),
+            ObjectPart::Value => then(ObjectMember::End),
+            ObjectPart::Between => Ok(()),
         }
     }
 }
@@ -125,11 +128,11 @@ mod tests {
             let mut total = 0;
             for piece in json.as_bytes().chunks(size) {
                 let piece = std::str::from_utf8(piece).unwrap();
-                let then = &mut |member: Member<'_>| {
+                let then = &mut |member: ObjectMember<'_>| {
                     match member {
-                        Member::Key(key) => got.push((key.to_owned(), String::new())),
-                        Member::Value(text) => got.last_mut().unwrap().1.push_str(text),
-                        Member::End => {}
+                        ObjectMember::Key(key) => got.push((key.to_owned(), String::new())),
+                        ObjectMember::Value(text) => got.last_mut().unwrap().1.push_str(text),
+                        ObjectMember::End => {}
                     }
                     Ok::<(), ()>(())
                 };

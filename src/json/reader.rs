@@ -262,7 +262,7 @@ pub struct Reader<'t> {
 }
 
 /// A string: most are as they stand in the text.
-enum Content<'t> {
+enum StringContent<'t> {
     Text(&'t str),
     Unescaped(String),
     /// In generalised UTF-8, with halves of surrogate pairs, or with other bytes that are no
@@ -400,18 +400,18 @@ impl<'t> Reader<'t> {
 
     /// Reads a string from its opening quote on. As serde_json does, takes control characters
     /// and halves of surrogate pairs only `as_bytes`.
-    fn string(&mut self, as_bytes: bool) -> Result<Content<'t>> {
+    fn string(&mut self, as_bytes: bool) -> Result<StringContent<'t>> {
         self.at += 1;
         let start = self.at;
         if self.run() == Some(b'"') && !self.is_lossy() {
             let text = self.since(start)?;
             self.at += 1;
-            return Ok(Content::Text(text));
+            return Ok(StringContent::Text(text));
         }
         let unescaped = self.unescaped(start, as_bytes)?;
         let unescaped = match String::from_utf8(unescaped) {
             Ok(text) if !(self.is_lossy() && text.contains(char::REPLACEMENT_CHARACTER)) => {
-                return Ok(Content::Unescaped(text));
+                return Ok(StringContent::Unescaped(text));
             }
             Ok(text) => {
                 let mut bytes = Vec::with_capacity(text.len());
@@ -423,7 +423,7 @@ impl<'t> Reader<'t> {
             }
             Err(error) => error.into_bytes(),
         };
-        if as_bytes { Ok(Content::Other(unescaped)) } else { Err(syntax()) }
+        if as_bytes { Ok(StringContent::Other(unescaped)) } else { Err(syntax()) }
     }
 
     /// Reads the rest of a string that has its first backslash here.
@@ -532,12 +532,12 @@ impl<'t> Reader<'t> {
     #[inline(never)]
     fn key(&mut self) -> Result<&str> {
         match self.string(false)? {
-            Content::Text(text) => Ok(text),
-            Content::Unescaped(text) => {
+            StringContent::Text(text) => Ok(text),
+            StringContent::Unescaped(text) => {
                 self.unescaped_key = text;
                 Ok(&self.unescaped_key)
             }
-            Content::Other(_) => Err(syntax()),
+            StringContent::Other(_) => Err(syntax()),
         }
     }
 
@@ -701,8 +701,8 @@ impl<'t> Reader<'t> {
             Some(b'[') => Ok(Unexpected::Seq),
             Some(b'{') => Ok(Unexpected::Map),
             Some(b'"') => match self.string(false) {
-                Ok(Content::Text(text)) => Ok(Unexpected::Str(text)),
-                Ok(Content::Unescaped(unescaped)) => {
+                Ok(StringContent::Text(text)) => Ok(Unexpected::Str(text)),
+                Ok(StringContent::Unescaped(unescaped)) => {
                     text = unescaped;
                     Ok(Unexpected::Str(&text))
                 }
@@ -736,9 +736,9 @@ impl<'t> FromJson<'t> for Str<'t> {
             return Err(reader.other_type(&"a string"));
         }
         Ok(match reader.string(true)? {
-            Content::Text(text) => Str::from(text),
-            Content::Unescaped(text) => Str::from(text),
-            Content::Other(bytes) => Str::from_bytes(&bytes),
+            StringContent::Text(text) => Str::from(text),
+            StringContent::Unescaped(text) => Str::from(text),
+            StringContent::Other(bytes) => Str::from_bytes(&bytes),
         })
     }
 
@@ -759,9 +759,9 @@ impl<'t> FromJson<'t> for String {
             return Err(reader.other_type(&"a string"));
         }
         match reader.string(false)? {
-            Content::Text(text) => Ok(text.to_owned()),
-            Content::Unescaped(text) => Ok(text),
-            Content::Other(_) => Err(syntax()),
+            StringContent::Text(text) => Ok(text.to_owned()),
+            StringContent::Unescaped(text) => Ok(text),
+            StringContent::Other(_) => Err(syntax()),
         }
     }
 }
@@ -804,7 +804,7 @@ impl<'t> FromJson<'t> for &'t RawValue {
         if reader.is_lossy() && text.contains(char::REPLACEMENT_CHARACTER) {
             return Err(syntax());
         }
-        Self::deserialize(MapAccessDeserializer::new(Raw(text)))
+        Self::deserialize(MapAccessDeserializer::new(RawMember(text)))
     }
 }
 
@@ -853,9 +853,9 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for Vec<T> {
 }
 
 /// The text of a value, as the only member of an object: so a `RawValue` asks for it.
-struct Raw<'t>(&'t str);
+struct RawMember<'t>(&'t str);
 
-impl<'t> MapAccess<'t> for Raw<'t> {
+impl<'t> MapAccess<'t> for RawMember<'t> {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'t>>(&mut self, seed: K) -> Result<Option<K::Value>> {

@@ -23,14 +23,14 @@ pub enum Status {
 /// A validator that keeps one state, and whether each open container is an object.
 #[derive(Clone, Debug)]
 pub struct Scanner {
-    state: State,
+    state: ScannerState,
     /// For each open container, true if it is an object.
     open: SmallVec<[bool; 16]>,
     max_depth: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ScannerState {
     Empty,
     Value,
     FirstElement,
@@ -39,12 +39,12 @@ enum State {
     Colon,
     /// After a value inside a container.
     After,
-    Text(Role),
-    Escape(Role),
-    Hex(Role, u8),
+    Text(StringRole),
+    Escape(StringRole),
+    Hex(StringRole, u8),
     /// Before a control character in a string, which strict JSON forbids; true if a
     /// backslash is before it.
-    Control(Role, bool),
+    Control(StringRole, bool),
     Minus,
     Zero,
     Digits,
@@ -61,7 +61,7 @@ enum State {
 
 /// The role of a string in its container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum StringRole {
     Key,
     Value,
 }
@@ -69,7 +69,7 @@ enum Role {
 /// The part of an object that a byte belongs to, as an [`crate::json::ObjectReader`]
 /// tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ObjectPart {
     /// A key's string, quotes included.
     Key,
     /// A member's value, without white space around it.
@@ -99,12 +99,12 @@ impl Default for Scanner {
 impl Scanner {
     /// A scanner for one value nested at most `max_depth` deep; 0 is no limit.
     pub fn new(max_depth: usize) -> Self {
-        Scanner { state: State::Empty, open: SmallVec::new(), max_depth }
+        Scanner { state: ScannerState::Empty, open: SmallVec::new(), max_depth }
     }
 
     /// True if the next byte belongs to a string.
     pub fn is_in_string(&self) -> bool {
-        use State::{Control, Escape, Hex, Text};
+        use ScannerState::{Control, Escape, Hex, Text};
         matches!(self.state, Text(_) | Escape(_) | Hex(..) | Control(..))
     }
 
@@ -126,32 +126,40 @@ impl Scanner {
     /// next byte can't be right or the value is complete.
     pub(super) fn advance(&mut self, bytes: &[u8]) -> usize {
         let Some(&first) = bytes.first() else { return 0 };
-        if let State::Text(role) = self.state {
+        if let ScannerState::Text(role) = self.state {
             let run = text_length(bytes);
             let Some(&byte) = bytes.get(run) else { return run };
             self.state = match byte {
                 b'"' => self.string_ended(role),
-                b'\\' => State::Escape(role),
-                _ => State::Control(role, false),
+                b'\\' => ScannerState::Escape(role),
+                _ => ScannerState::Control(role, false),
             };
-            return run + usize::from(!matches!(self.state, State::Control(..)));
+            return run + usize::from(!matches!(self.state, ScannerState::Control(..)));
         }
         if self.in_number() && !is_number_byte(first) {
             self.end_number();
         }
         match self.state {
-            State::Digits if first.is_ascii_digit() => {
+            ScannerState::Digits if first.is_ascii_digit() => {
                 return bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
             }
-            State::Literal(rest) if bytes.starts_with(rest) => {
+            ScannerState::Literal(rest) if bytes.starts_with(rest) => {
                 self.state = self.after_value();
                 return rest.len();
             }
-            State::Whole | State::Bad | State::TooDeep | State::Control(..) => return 0,
-            State::Escape(role) if first < b' ' => self.state = State::Control(role, true),
+            ScannerState::Whole
+            | ScannerState::Bad
+            | ScannerState::TooDeep
+            | ScannerState::Control(..) => return 0,
+            ScannerState::Escape(role) if first < b' ' => {
+                self.state = ScannerState::Control(role, true)
+            }
             state => self.state = self.step(state, first),
         }
-        usize::from(!matches!(self.state, State::Bad | State::TooDeep | State::Control(..)))
+        usize::from(!matches!(
+            self.state,
+            ScannerState::Bad | ScannerState::TooDeep | ScannerState::Control(..)
+        ))
     }
 
     /// Takes a separator with the space and the quote after it at once, or else what
@@ -159,9 +167,9 @@ impl Scanner {
     fn hop(&mut self, bytes: &[u8]) -> usize {
         let is_in_object = self.open.last() == Some(&true);
         let (separator, next, role) = match self.state {
-            State::Colon => (b':', State::Value, Role::Value),
-            State::After if is_in_object => (b',', State::Key, Role::Key),
-            State::After => (b',', State::Value, Role::Value),
+            ScannerState::Colon => (b':', ScannerState::Value, StringRole::Value),
+            ScannerState::After if is_in_object => (b',', ScannerState::Key, StringRole::Key),
+            ScannerState::After => (b',', ScannerState::Value, StringRole::Value),
             _ => return self.advance(bytes),
         };
         let taken = match bytes {
@@ -170,7 +178,7 @@ impl Scanner {
             _ => return self.advance(bytes),
         };
         let is_string = bytes.get(taken) == Some(&b'"');
-        self.state = if is_string { State::Text(role) } else { next };
+        self.state = if is_string { ScannerState::Text(role) } else { next };
         taken + usize::from(is_string)
     }
 
@@ -216,40 +224,46 @@ impl Scanner {
     /// Takes the control character in a string that this text begins with. Returns
     /// its escape.
     pub(super) fn take_control(&mut self, text: &str) -> Option<String> {
-        let State::Control(role, is_escaped) = self.state else { return None };
+        let ScannerState::Control(role, is_escaped) = self.state else { return None };
         let mut escape = String::new();
         escape_into(text.get(..1)?, &mut escape);
-        self.state = State::Text(role);
+        self.state = ScannerState::Text(role);
         // A backslash before it has been passed on.
         Some(escape.split_off(usize::from(is_escaped)))
     }
 
     /// The part of an object that a next byte would belong to.
-    pub(super) fn part(&mut self, byte: u8) -> Part {
-        use State::*;
+    pub(super) fn part(&mut self, byte: u8) -> ObjectPart {
+        use ScannerState::*;
         if self.in_number() && !is_number_byte(byte) {
             self.end_number();
         }
         match (self.open.len(), self.state) {
             (
                 1,
-                Text(Role::Key) | Escape(Role::Key) | Hex(Role::Key, _) | Control(Role::Key, _),
-            ) => Part::Key,
-            (1, FirstKey | Key) if byte == b'"' => Part::Key,
-            (1, Value) if is_space(byte) => Part::Between,
-            (0, _) | (1, FirstKey | Key | Colon | After | Bad | TooDeep) => Part::Between,
-            _ => Part::Value,
+                Text(StringRole::Key)
+                | Escape(StringRole::Key)
+                | Hex(StringRole::Key, _)
+                | Control(StringRole::Key, _),
+            ) => ObjectPart::Key,
+            (1, FirstKey | Key) if byte == b'"' => ObjectPart::Key,
+            (1, Value) if is_space(byte) => ObjectPart::Between,
+            (0, _) | (1, FirstKey | Key | Colon | After | Bad | TooDeep) => ObjectPart::Between,
+            _ => ObjectPart::Value,
         }
     }
 
     /// Returns what is known so far.
     pub fn status(&self) -> Status {
         match self.state {
-            State::Empty => Status::Empty,
-            State::Whole => Status::Whole,
-            State::Bad | State::Control(..) => Status::Bad,
-            State::TooDeep => Status::TooDeep,
-            State::Zero | State::Digits | State::Fraction | State::ExponentDigits
+            ScannerState::Empty => Status::Empty,
+            ScannerState::Whole => Status::Whole,
+            ScannerState::Bad | ScannerState::Control(..) => Status::Bad,
+            ScannerState::TooDeep => Status::TooDeep,
+            ScannerState::Zero
+            | ScannerState::Digits
+            | ScannerState::Fraction
+            | ScannerState::ExponentDigits
                 if self.open.is_empty() =>
             {
                 Status::Whole
@@ -262,26 +276,26 @@ impl Scanner {
     pub fn push_all(&mut self, bytes: &[u8]) {
         let taken = self.push(bytes);
         let rest = bytes.get(taken..).unwrap_or_default();
-        if self.state == State::Whole && !rest.iter().all(|byte| is_space(*byte)) {
-            self.state = State::Bad;
+        if self.state == ScannerState::Whole && !rest.iter().all(|byte| is_space(*byte)) {
+            self.state = ScannerState::Bad;
         }
     }
 
     /// True if the value is complete and can't grow, as a number at the top can.
     pub fn is_closed(&self) -> bool {
-        self.state == State::Whole
+        self.state == ScannerState::Whole
     }
 
     /// The kind of token that a next byte would belong to.
     pub(super) fn token(&mut self, byte: u8) -> Token {
-        use State::*;
+        use ScannerState::*;
         if self.in_number() && !is_number_byte(byte) {
             self.end_number();
         }
         match (self.state, byte) {
             (Text(role) | Escape(role) | Hex(role, _) | Control(role, _), _) => match role {
-                Role::Key => Token::Key,
-                Role::Value => Token::Text,
+                StringRole::Key => Token::Key,
+                StringRole::Value => Token::Text,
             },
             (FirstKey | Key, b'"') => Token::Key,
             (Empty | Value | FirstElement, b'"') => Token::Text,
@@ -291,8 +305,8 @@ impl Scanner {
         }
     }
 
-    fn step(&mut self, state: State, byte: u8) -> State {
-        use State::*;
+    fn step(&mut self, state: ScannerState, byte: u8) -> ScannerState {
+        use ScannerState::*;
         match (state, byte) {
             (Empty | Value | FirstElement | FirstKey | Key | Colon | After, _)
                 if is_space(byte) =>
@@ -301,7 +315,7 @@ impl Scanner {
             }
             (FirstElement, b']') | (FirstKey, b'}') => self.close(),
             (Empty | Value | FirstElement, _) => self.value(byte),
-            (FirstKey | Key, b'"') => Text(Role::Key),
+            (FirstKey | Key, b'"') => Text(StringRole::Key),
             (Colon, b':') => Value,
             (After, b',') => {
                 if self.open.last() == Some(&true) {
@@ -328,47 +342,47 @@ impl Scanner {
         }
     }
 
-    fn value(&mut self, byte: u8) -> State {
+    fn value(&mut self, byte: u8) -> ScannerState {
         match byte {
             b'{' => self.open(true),
             b'[' => self.open(false),
-            b'"' => State::Text(Role::Value),
-            b'-' => State::Minus,
-            b'0' => State::Zero,
-            b'1'..=b'9' => State::Digits,
-            b't' => State::Literal(b"rue"),
-            b'f' => State::Literal(b"alse"),
-            b'n' => State::Literal(b"ull"),
-            _ => State::Bad,
+            b'"' => ScannerState::Text(StringRole::Value),
+            b'-' => ScannerState::Minus,
+            b'0' => ScannerState::Zero,
+            b'1'..=b'9' => ScannerState::Digits,
+            b't' => ScannerState::Literal(b"rue"),
+            b'f' => ScannerState::Literal(b"alse"),
+            b'n' => ScannerState::Literal(b"ull"),
+            _ => ScannerState::Bad,
         }
     }
 
-    fn open(&mut self, is_object: bool) -> State {
+    fn open(&mut self, is_object: bool) -> ScannerState {
         if self.max_depth != 0 && self.open.len() >= self.max_depth {
-            return State::TooDeep;
+            return ScannerState::TooDeep;
         }
         self.open.push(is_object);
-        if is_object { State::FirstKey } else { State::FirstElement }
+        if is_object { ScannerState::FirstKey } else { ScannerState::FirstElement }
     }
 
-    fn close(&mut self) -> State {
+    fn close(&mut self) -> ScannerState {
         self.open.pop();
         self.after_value()
     }
 
-    fn after_value(&self) -> State {
-        if self.open.is_empty() { State::Whole } else { State::After }
+    fn after_value(&self) -> ScannerState {
+        if self.open.is_empty() { ScannerState::Whole } else { ScannerState::After }
     }
 
-    fn string_ended(&self, role: Role) -> State {
+    fn string_ended(&self, role: StringRole) -> ScannerState {
         match role {
-            Role::Key => State::Colon,
-            Role::Value => self.after_value(),
+            StringRole::Key => ScannerState::Colon,
+            StringRole::Value => self.after_value(),
         }
     }
 
     fn in_number(&self) -> bool {
-        use State::*;
+        use ScannerState::*;
         matches!(
             self.state,
             Minus | Zero | Digits | Point | Fraction | Exponent | ExponentSign | ExponentDigits
@@ -377,10 +391,11 @@ impl Scanner {
 
     fn end_number(&mut self) {
         self.state = match self.state {
-            State::Zero | State::Digits | State::Fraction | State::ExponentDigits => {
-                self.after_value()
-            }
-            _ => State::Bad,
+            ScannerState::Zero
+            | ScannerState::Digits
+            | ScannerState::Fraction
+            | ScannerState::ExponentDigits => self.after_value(),
+            _ => ScannerState::Bad,
         };
     }
 }

@@ -15,11 +15,11 @@ const HALF: &str = "\u{FFFD}";
 /// well, for it may be the half of a character whose other half is in the next event or
 /// was in the last one.
 #[derive(Clone)]
-pub struct Str<'a>(Form<'a>);
+pub struct Str<'a>(StrForm<'a>);
 
 /// Nearly every string is one of the first two: payloads hold many, and are moved often.
 #[derive(Clone)]
-enum Form<'a> {
+enum StrForm<'a> {
     Borrowed(&'a str),
     Owned(String),
     Flawed(Box<Flawed>),
@@ -38,9 +38,9 @@ impl<'a> Str<'a> {
     /// Returns the text of a string that no other one continues.
     pub fn as_str(&self) -> &str {
         match &self.0 {
-            Form::Borrowed(text) => text,
-            Form::Owned(text) => text,
-            Form::Flawed(flawed) => &flawed.text,
+            StrForm::Borrowed(text) => text,
+            StrForm::Owned(text) => text,
+            StrForm::Flawed(flawed) => &flawed.text,
         }
     }
 
@@ -61,7 +61,7 @@ impl<'a> Str<'a> {
 
     fn flawed(&self) -> Option<&Flawed> {
         match &self.0 {
-            Form::Flawed(flawed) => Some(flawed),
+            StrForm::Flawed(flawed) => Some(flawed),
             _ => None,
         }
     }
@@ -85,15 +85,15 @@ impl<'a> Str<'a> {
 
     fn flawed_of(low: Option<u16>, body: &str, high: Option<u16>, is_replaced: bool) -> Self {
         let text = [low.map_or("", |_| HALF), body, high.map_or("", |_| HALF)].concat();
-        Str(Form::Flawed(Box::new(Flawed { text, low, high, is_replaced })))
+        Str(StrForm::Flawed(Box::new(Flawed { text, low, high, is_replaced })))
     }
 
     /// Returns the text, borrowed if it was. See [`Str::as_str`].
     pub(crate) fn into_text(self) -> Cow<'a, str> {
         match self.0 {
-            Form::Borrowed(text) => Cow::Borrowed(text),
-            Form::Owned(text) => Cow::Owned(text),
-            Form::Flawed(flawed) => Cow::Owned(flawed.text),
+            StrForm::Borrowed(text) => Cow::Borrowed(text),
+            StrForm::Owned(text) => Cow::Owned(text),
+            StrForm::Flawed(flawed) => Cow::Owned(flawed.text),
         }
     }
 
@@ -178,19 +178,19 @@ impl fmt::Debug for Str<'_> {
 
 impl Default for Str<'_> {
     fn default() -> Self {
-        Str(Form::Borrowed(""))
+        Str(StrForm::Borrowed(""))
     }
 }
 
 impl<'a> From<&'a str> for Str<'a> {
     fn from(text: &'a str) -> Self {
-        Str(Form::Borrowed(text))
+        Str(StrForm::Borrowed(text))
     }
 }
 
 impl From<String> for Str<'_> {
     fn from(text: String) -> Self {
-        Str(Form::Owned(text))
+        Str(StrForm::Owned(text))
     }
 }
 
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn plain_text_is_borrowed() {
         let got: Str<'_> = serde_json::from_slice("\"h\u{e9}\"".as_bytes()).unwrap();
-        assert!(matches!(got.0, Form::Borrowed("h\u{e9}")));
+        assert!(matches!(got.0, StrForm::Borrowed("h\u{e9}")));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) struct ValueReader {
     scanner: Scanner,
     /// The path of the value that is being read.
     path: String,
-    open: Vec<Container>,
+    open: Vec<OpenContainer>,
     /// A key, a number or a literal so far; of a string, the end that can't be decoded yet.
     token: String,
     /// True inside of a string that is a value.
@@ -39,7 +39,7 @@ pub(crate) struct ValueReader {
 }
 
 #[derive(Debug)]
-struct Container {
+struct OpenContainer {
     /// The length of its own path.
     path: usize,
     /// The index of the next element of an array.
@@ -118,7 +118,7 @@ impl ValueReader {
             b'{' | b'[' => {
                 self.begin_value();
                 let index = (byte == b'[').then_some(0);
-                self.open.push(Container { path: self.path.len(), index, is_empty: true });
+                self.open.push(OpenContainer { path: self.path.len(), index, is_empty: true });
             }
             b'}' | b']' => {
                 let Some(container) = self.open.pop() else { return Ok(()) };

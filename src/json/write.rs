@@ -7,7 +7,7 @@ use crate::json::plain::{
 };
 
 /// What JSON is appended to.
-pub(crate) trait Out {
+pub(crate) trait JsonOut {
     /// Appends the first `length` bytes of a text, which end a character.
     fn append(&mut self, text: &str, length: usize);
 
@@ -17,14 +17,14 @@ pub(crate) trait Out {
     }
 }
 
-impl Out for String {
+impl JsonOut for String {
     #[inline]
     fn append(&mut self, text: &str, length: usize) {
         String::push_str(self, text.get(..length).unwrap_or_default());
     }
 }
 
-impl Out for Vec<u8> {
+impl JsonOut for Vec<u8> {
     #[inline]
     fn append(&mut self, text: &str, length: usize) {
         append_start(text.as_bytes(), length, self);
@@ -122,24 +122,24 @@ pub(crate) fn quote_start(text: &str) -> String {
 }
 
 /// Appends text as a JSON string.
-pub(crate) fn quote_into(text: &str, out: &mut impl Out) {
+pub(crate) fn quote_into(text: &str, out: &mut impl JsonOut) {
     out.push_str("\"");
     escape_into(text, out);
     out.push_str("\"");
 }
 
 /// Appends text as the inside of a JSON string.
-pub(crate) fn escape_into(text: &str, out: &mut impl Out) {
+pub(crate) fn escape_into(text: &str, out: &mut impl JsonOut) {
     escape(text, true, out);
 }
 
 /// Appends JSON text whose strings may hold harmful characters, with these as
 /// escapes. In valid JSON, such characters stand only in strings.
-pub(crate) fn make_safe(json: &str, out: &mut impl Out) {
+pub(crate) fn make_safe(json: &str, out: &mut impl JsonOut) {
     escape(json, false, out);
 }
 
-fn escape(text: &str, is_content: bool, out: &mut impl Out) {
+fn escape(text: &str, is_content: bool, out: &mut impl JsonOut) {
     let mut rest = text;
     loop {
         let clean = clean_length(rest.as_bytes(), is_content);
@@ -178,7 +178,7 @@ fn escape_of(byte: u8, is_content: bool) -> Option<&'static str> {
 
 /// Appends the first character of a text, as an escape if it is harmful; returns its length.
 #[inline(never)]
-fn push_suspect(text: &str, out: &mut impl Out) -> usize {
+fn push_suspect(text: &str, out: &mut impl JsonOut) -> usize {
     let Some(c) = text.chars().next() else { return 0 };
     if !is_harmful(c) {
         out.append(text, c.len_utf8());
@@ -188,7 +188,7 @@ fn push_suspect(text: &str, out: &mut impl Out) -> usize {
     c.len_utf8()
 }
 
-fn push_escape(c: char, out: &mut impl Out) {
+fn push_escape(c: char, out: &mut impl JsonOut) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         out.append("\\u", 2);
         for shift in [12, 8, 4, 0] {
@@ -292,7 +292,7 @@ pub(crate) fn is_harmful(c: char) -> bool {
 /// Appends JSON text as [`make_safe`] does, with escapes also for characters that look like nothing
 /// and move nothing: for people, who could not see them.
 #[cfg(feature = "cli")]
-pub(crate) fn make_visible(json: &str, out: &mut impl Out) {
+pub(crate) fn make_visible(json: &str, out: &mut impl JsonOut) {
     let mut rest = json;
     while let Some((at, c)) = rest.char_indices().find(|(_, c)| has_no_ink(*c)) {
         let (before, from) = rest.split_at(at);

@@ -6,7 +6,7 @@
 //! [`crate::pipeline`] knows of it. Without it (`Config::repeat` is false) the
 //! program is slower and its output the same, which the tests compare.
 //!
-//! A [`Template`] is the last record that was decoded, with holes where the next
+//! A [`RecordTemplate`] is the last record that was decoded, with holes where the next
 //! one may differ: its text, and what the decoder names in a [`Repeatable`]. A
 //! record that fits is not framed and not decoded. Its text is appended to a
 //! buffer, and the layers get the texts of neighbouring records together, as
@@ -25,7 +25,7 @@
 //! - Its decoder says that the same record with other text would change nothing
 //!   more than what [`Decoder::on_repeat`] is told: [`Decoder::repeatable`].
 //! - A record fits only if all its other bytes are the template's, and so is
-//!   what surrounds its data: the framer's [`Envelope`]. What is in the holes is
+//!   what surrounds its data: the framer's [`FrameEnvelope`]. What is in the holes is
 //!   of the same JSON type, and of the simplest spelling. The text is unescaped
 //!   as the decoder would have done it, and never empty. Spaces before the last
 //!   brace mean nothing.
@@ -35,7 +35,7 @@
 //!
 //! - A decoder that returns a [`Repeatable`]: state that a record of text
 //!   changes, other than by adding to counts, makes it return `None`.
-//! - A framer that returns an [`Envelope`]: it does so only between frames, and
+//! - A framer that returns an [`FrameEnvelope`]: it does so only between frames, and
 //!   a frame in that envelope changes no state of it but its offset.
 //! - A layer or sink with its own `feed_pieces`: it does to pieces what `feed`
 //!   does to each of them.
@@ -54,7 +54,7 @@ use crate::event::{
 use crate::format::format::Decoder;
 use crate::format::repeatable::Repeatable;
 use crate::format::support::emit::{EventOut, Halves};
-use crate::frame::{Envelope, Frame, FrameConfig};
+use crate::frame::{Frame, FrameConfig, FrameEnvelope};
 use crate::json::{self, Str, after_space, begins_with, plain_length};
 use inside::Inside;
 
@@ -70,7 +70,7 @@ pub(crate) struct Repeats {
     /// True if decoders emit the provider's own JSON too.
     is_native: bool,
     frame: FrameConfig,
-    template: Template,
+    template: RecordTemplate,
     /// The number of templates in a row that no record fitted, or that could have been made.
     unused: u32,
     /// The counts of the last record that was taken, if it has any.
@@ -93,9 +93,13 @@ impl Repeats {
 
     /// Takes the record that these bytes begin with if it repeats the last one,
     /// and returns its length with its envelope.
-    pub(crate) fn take(&mut self, bytes: &[u8], envelope: Option<Envelope<'_>>) -> Option<usize> {
+    pub(crate) fn take(
+        &mut self,
+        bytes: &[u8],
+        envelope: Option<FrameEnvelope<'_>>,
+    ) -> Option<usize> {
         self.template.stage?;
-        let Envelope { head, event_type, tail } = envelope?;
+        let FrameEnvelope { head, event_type, tail } = envelope?;
         let data = strip(self.frame.within(bytes), head)?;
         let length = self.take_data(event_type, data, |after| begins_with(after, tail))?;
         Some(head.len() + length + tail.len())
@@ -114,7 +118,7 @@ impl Repeats {
         bytes: &[u8],
         is_end: impl Fn(&[u8]) -> bool,
     ) -> Option<usize> {
-        if self.template.stage? == Stage::New {
+        if self.template.stage? == TemplateStage::New {
             self.make_ready(bytes)?;
         }
         let fit = self.template.fit(event_type, bytes)?;
@@ -145,7 +149,7 @@ impl Repeats {
         self.unused += 1;
         let is_tried = self.unused <= MAX_UNUSED || self.unused.is_multiple_of(SELDOM);
         let is_ready = is_tried && self.template.find_holes(bytes).is_some();
-        self.template.stage = is_ready.then_some(Stage::Ready);
+        self.template.stage = is_ready.then_some(TemplateStage::Ready);
         self.template.stage.map(drop)
     }
 
@@ -285,9 +289,9 @@ impl Delta {
 
 /// The last record that was decoded, and, once another one has come, the holes in it.
 #[derive(Debug, Default)]
-struct Template {
+struct RecordTemplate {
     /// None if no record can repeat it.
-    stage: Option<Stage>,
+    stage: Option<TemplateStage>,
     /// The number of events that came of it. What came before a start is of the message before,
     /// but for warnings.
     count: usize,
@@ -312,7 +316,7 @@ type Holes = Vec<(Range<usize>, Hole)>;
 
 /// How much is known of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum TemplateStage {
     /// Its holes have not been looked for.
     New,
     /// Its holes are known.
@@ -339,7 +343,7 @@ enum Hole {
     CountsEnd,
 }
 
-impl Template {
+impl RecordTemplate {
     /// Forgets the record, and keeps its buffers.
     fn clear(&mut self) {
         (self.stage, self.is_start, self.delta, self.native) = (None, false, None, None);
@@ -391,7 +395,7 @@ impl Template {
         if !frame.headers.is_empty() {
             return;
         }
-        self.stage = Some(Stage::New);
+        self.stage = Some(TemplateStage::New);
         self.repeatable = Some(repeatable);
         frame.event_type.clone_into(&mut self.event_type);
         record.trim_ascii_end().clone_into(&mut self.record);
@@ -430,7 +434,7 @@ impl Template {
 
     /// Compares the record that these bytes begin with, if it has this name; none if it does not
     /// fit.
-    fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<Fit<'b>> {
+    fn fit<'b>(&self, name: &str, bytes: &'b [u8]) -> Option<RecordFit<'b>> {
         let mut rest = bytes;
         let mut text: Option<Inside<'b>> = None;
         let (mut counts_begin, mut counts) = (0, None);
@@ -470,12 +474,12 @@ impl Template {
         let after = rest.strip_prefix(b"}")?;
         let is_empty = text.is_some_and(|text| text.length == 0);
         let is_named = is_same(name.as_bytes(), self.event_type.as_bytes());
-        (!is_empty && is_named).then_some(Fit { text, counts, after })
+        (!is_empty && is_named).then_some(RecordFit { text, counts, after })
     }
 }
 
 /// What a record that fits holds.
-struct Fit<'b> {
+struct RecordFit<'b> {
     /// Its text, if the template has one.
     text: Option<Inside<'b>>,
     /// The object with its counts.
@@ -516,7 +520,7 @@ fn find_holes(
     holes: &mut Holes,
 ) -> Option<()> {
     holes.clear();
-    let (mut at, mut place) = (0, Place::default());
+    let (mut at, mut place) = (0, HolePlace::default());
     // Once the text was found, true if it may stand in other places too.
     let mut may_repeat = None;
     let (mut has_counts, mut in_counts) = (false, false);
@@ -592,7 +596,7 @@ fn find_holes(
 
 /// The place of a value in a record.
 #[derive(Default)]
-struct Place<'r> {
+struct HolePlace<'r> {
     /// The number of containers around it.
     depth: usize,
     /// The key of the record's member that it is, or is in.
@@ -601,7 +605,7 @@ struct Place<'r> {
     key: &'r [u8],
 }
 
-impl<'r> Place<'r> {
+impl<'r> HolePlace<'r> {
     fn enter(&mut self, key: &'r [u8]) {
         self.key = key;
         if self.depth == 1 {
@@ -643,8 +647,8 @@ mod tests {
     };
 
     /// Returns the template of a record of which this event came, or nothing.
-    fn template(data: &str, event: Option<Event<'_>>) -> Option<Template> {
-        let mut template = Template::default();
+    fn template(data: &str, event: Option<Event<'_>>) -> Option<RecordTemplate> {
+        let mut template = RecordTemplate::default();
         event.iter().for_each(|event| template.note(event, data.as_bytes()));
         template.set(&Frame::new(FRAMINGS[0], data.as_bytes(), 0), Some(&REPEATABLE));
         template.stage?;
@@ -759,7 +763,7 @@ mod tests {
             (vec![warning, start, text], false),
             (vec![start, warning, text], false),
         ] {
-            let mut template = Template::default();
+            let mut template = RecordTemplate::default();
             events.iter().for_each(|event| template.note(event, b""));
             assert_eq!(template.is_text(), expected, "{events:?}");
         }
@@ -770,7 +774,7 @@ mod tests {
         let data = r#"{"in":{"text":"sea"},"at":1}"#;
         let json = data.get(6..20).unwrap();
         let native = Native { of: Of::Message, piece: Piece::part(json) };
-        let mut template = Template::default();
+        let mut template = RecordTemplate::default();
         for event in [Kind::Native(native), Kind::Text(Text::new("sea"))] {
             template.note(&event.into(), data.as_bytes());
         }

@@ -8,13 +8,13 @@ use crate::json;
 
 /// A request: a JSON object, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Body(String);
+pub(crate) struct RequestBody(String);
 
-impl Body {
+impl RequestBody {
     /// Takes a text that is one JSON object; of any other, returns what is wrong with it.
     pub(crate) fn new(text: String) -> Result<Self, String> {
         match serde_json::from_str::<&RawValue>(&text) {
-            Ok(value) if value.get().starts_with('{') => Ok(Body(text)),
+            Ok(value) if value.get().starts_with('{') => Ok(RequestBody(text)),
             Ok(_) => Err("is no JSON object".into()),
             Err(_) if text.trim().is_empty() => Err("is empty".into()),
             Err(error) => Err(format!("is not JSON: {}", json::misread(&text, &error))),
@@ -154,7 +154,7 @@ impl Body {
     }
 }
 
-/// True if there is a member at a path in an object: see [`Body::has`].
+/// True if there is a member at a path in an object: see [`RequestBody::has`].
 pub(super) fn has(json: &str, path: &str) -> bool {
     let (key, rest) = path.split_once('.').unwrap_or((path, ""));
     if key == "*" {
@@ -173,14 +173,14 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, change: impl Fn(&mut Body), expected: &str) {
-        let mut body = Body::new(text.into()).unwrap();
+    fn check(text: &str, change: impl Fn(&mut RequestBody), expected: &str) {
+        let mut body = RequestBody::new(text.into()).unwrap();
         change(&mut body);
         assert_eq!(body.as_str(), expected);
-        Body::new(body.0).unwrap();
+        RequestBody::new(body.0).unwrap();
     }
 
-    fn append(body: &mut Body) {
+    fn append(body: &mut RequestBody) {
         assert!(body.append("m", &["{\"b\":2}".into(), "3".into()], |text| format!("<{text}>")));
     }
 
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn members_are_found_in_lists() {
-        let body = Body::new("{\"a\":[{},1,{\"b\":\"x\",\"c\":null}]}".into()).unwrap();
+        let body = RequestBody::new("{\"a\":[{},1,{\"b\":\"x\",\"c\":null}]}".into()).unwrap();
         for path in ["a", "a.*.b", "a.*.b=x"] {
             assert!(body.has(path), "{path}");
         }
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn only_objects_are_requests() {
-        let wrong = |text: &str| Body::new(text.into()).unwrap_err();
+        let wrong = |text: &str| RequestBody::new(text.into()).unwrap_err();
         assert!(wrong("").starts_with("is empty"), "{}", wrong(""));
         assert!(wrong("{\"a\":}").starts_with("is not JSON"));
         assert!(wrong("{} {}").starts_with("is not JSON"));

@@ -12,13 +12,13 @@ use crate::format;
 use crate::format::FORMATS;
 use crate::format::turn::{self, Answer, Declaration, Request, Shape, System};
 use crate::json;
-use crate::request::body::{Body, has};
-use crate::request::message::{Call, Ending, Given, Message};
+use crate::request::body::{RequestBody, has};
+use crate::request::message::{CallResult, LastMessage, MessageEnding, PendingCall};
 use crate::status::Outcome;
 
 /// The fate of a message that ended well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum Fate {
     /// It has calls that have to be answered.
     Calls,
     /// The provider wants it back as it is.
@@ -53,7 +53,7 @@ impl Refused {
 
 /// The options for the growth of a request.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Growth {
+pub(crate) struct GrowthOptions {
     /// Put the id of the answer in place of the conversation.
     pub(crate) by_id: bool,
     /// Leave a forced choice of tools as it is.
@@ -61,10 +61,10 @@ pub(crate) struct Growth {
 }
 
 /// Returns what becomes of a message.
-pub(crate) fn verdict(message: &Message) -> Result<Verdict, Refused> {
+pub(crate) fn verdict(message: &LastMessage) -> Result<Fate, Refused> {
     let reason = match message.ending {
-        Some(Ending::Finished(reason)) => reason,
-        Some(Ending::Failed(code, retryable)) => {
+        Some(MessageEnding::Finished(reason)) => reason,
+        Some(MessageEnding::Failed(code, retryable)) => {
             let outcome = Outcome::of(code, retryable).unwrap_or(Outcome::Malformed);
             return Err(Refused { outcome, why: String::new() });
         }
@@ -82,9 +82,9 @@ pub(crate) fn verdict(message: &Message) -> Result<Verdict, Refused> {
             Err(Refused::malformed("a filter stopped the model: nothing is appended"))
         }
         _ if message.turn.is_none() => Err(no_turn(message)),
-        _ if !message.calls.is_empty() => Ok(Verdict::Calls),
-        FinishReason::Pause => Ok(Verdict::Pause),
-        _ => Ok(Verdict::Final),
+        _ if !message.calls.is_empty() => Ok(Fate::Calls),
+        FinishReason::Pause => Ok(Fate::Pause),
+        _ => Ok(Fate::Final),
     }
 }
 
@@ -97,7 +97,7 @@ fn request_of(format: &str) -> Result<&'static Request, Refused> {
     })
 }
 
-fn no_turn(message: &Message) -> Refused {
+fn no_turn(message: &LastMessage) -> Refused {
     if let Err(refused) = request_of(&message.format) {
         return refused;
     }
@@ -108,7 +108,7 @@ fn no_turn(message: &Message) -> Refused {
 }
 
 /// Returns the row of the provider whose answer a message is, if the request is one of its own.
-pub(crate) fn row(body: &Body, message: &Message) -> Result<&'static Request, Refused> {
+pub(crate) fn row(body: &RequestBody, message: &LastMessage) -> Result<&'static Request, Refused> {
     let format = &message.format;
     let row = request_of(format)?;
     if row.shape == Shape::ANY && has_list(body, row) {
@@ -131,23 +131,23 @@ pub(crate) fn row(body: &Body, message: &Message) -> Result<&'static Request, Re
 }
 
 /// Returns the rows of providers whose requests have the list that this one has.
-fn rows(body: &Body) -> impl Iterator<Item = &'static Request> {
+fn rows(body: &RequestBody) -> impl Iterator<Item = &'static Request> {
     FORMATS.iter().filter_map(|format| format.request).filter(|row| has_list(body, row))
 }
 
-fn has_list(body: &Body, row: &Request) -> bool {
+fn has_list(body: &RequestBody, row: &Request) -> bool {
     body.get(row.list).is_some_and(|list| list != "null")
 }
 
 /// Returns the paths at which a request has what marks a row's form.
-fn marks(body: &Body, row: &Request) -> impl Iterator<Item = &'static str> {
+fn marks(body: &RequestBody, row: &Request) -> impl Iterator<Item = &'static str> {
     row.shape.marks.iter().copied().filter(|path| body.has(path))
 }
 
 /// Returns the provider that a request is for: the one whose endpoint stands in a word of what
 /// sends it, or as far as its members say.
 pub(crate) fn guess<'w>(
-    body: &Body,
+    body: &RequestBody,
     mut words: impl Iterator<Item = &'w str>,
 ) -> Option<&'static Request> {
     let has_own_mark = |row: &&Request| row.marks.iter().any(|path| body.has(path));
@@ -161,7 +161,7 @@ pub(crate) fn guess<'w>(
 }
 
 /// Checks that an answer may follow the request: that its list ends in what a model answers to.
-pub(crate) fn check_end(body: &Body, row: &Request) -> Result<(), Refused> {
+pub(crate) fn check_end(body: &RequestBody, row: &Request) -> Result<(), Refused> {
     let Request { list, paused, .. } = row;
     let last = body.last(list).unwrap_or_default();
     let role = json::member(last, "role").unwrap_or_default();
@@ -179,12 +179,15 @@ pub(crate) fn check_end(body: &Body, row: &Request) -> Result<(), Refused> {
 /// Finds the result of each call: by its id, of two calls with one id in their order; else by its
 /// number. A caller who makes up ids of its own, or counts its own calls alone, is understood. Returns
 /// an error for results of calls that nobody made, and for a second result.
-pub(crate) fn assign(calls: &[Call], results: &[Given]) -> Result<Vec<Option<Given>>, Refused> {
-    let mut assigned: Vec<Option<Given>> = vec![None; calls.len()];
+pub(crate) fn assign(
+    calls: &[PendingCall],
+    results: &[CallResult],
+) -> Result<Vec<Option<CallResult>>, Refused> {
+    let mut assigned: Vec<Option<CallResult>> = vec![None; calls.len()];
     for result in results {
-        let has_id = |call: &Call| result.id.as_ref().is_some_and(|id| *id == call.id);
+        let has_id = |call: &PendingCall| result.id.as_ref().is_some_and(|id| *id == call.id);
         let is_known = calls.iter().any(has_id);
-        let is_its = |call: &Call| match is_known {
+        let is_its = |call: &PendingCall| match is_known {
             true => has_id(call),
             false => result.index == Some(call.index),
         };
@@ -215,7 +218,7 @@ pub(crate) fn assign(calls: &[Call], results: &[Given]) -> Result<Vec<Option<Giv
 }
 
 /// Returns what is wrong if these calls have no results.
-pub(crate) fn unanswered<'a>(calls: impl Iterator<Item = &'a Call>) -> Refused {
+pub(crate) fn unanswered<'a>(calls: impl Iterator<Item = &'a PendingCall>) -> Refused {
     let names: Vec<_> = calls.map(|call| format!("{} ({})", call.id, call.name)).collect();
     Refused::malformed(format!(
         "calls without results: {}; `--results FILE` has them, or `--tools DIR` runs them",
@@ -225,11 +228,11 @@ pub(crate) fn unanswered<'a>(calls: impl Iterator<Item = &'a Call>) -> Refused {
 
 /// Appends a message and the results of its calls, one for each. Returns notes for the user.
 pub(crate) fn grow(
-    body: &mut Body,
+    body: &mut RequestBody,
     row: &Request,
-    message: &Message,
-    results: &[Given],
-    growth: Growth,
+    message: &LastMessage,
+    results: &[CallResult],
+    growth: GrowthOptions,
 ) -> Result<Vec<String>, Refused> {
     let (append, set) = message.turn.as_ref().ok_or_else(|| no_turn(message))?;
     let append = json::elements(append).unwrap_or_default();
@@ -305,10 +308,10 @@ fn check_turn(row: &Request, append: &[String], set: &str) -> Result<(), Refused
 /// that the provider sent.
 fn answers(
     row: &Request,
-    message: &Message,
+    message: &LastMessage,
     sent: &[turn::Call],
     append: &[String],
-    results: &[Given],
+    results: &[CallResult],
     notes: &mut Vec<String>,
 ) -> Result<Vec<String>, Refused> {
     let calls = (row.calls)(append);
@@ -351,8 +354,11 @@ fn answers(
 
 /// Returns the results in the order of the calls in the turn: each is of the call of its id, or
 /// else of the first that is left.
-fn in_order<'r>(sent: &[turn::Call], mut called: Vec<(&Call, &'r Given)>) -> Vec<&'r Given> {
-    let mut results: Vec<Option<&Given>> = Vec::new();
+fn in_order<'r>(
+    sent: &[turn::Call],
+    mut called: Vec<(&PendingCall, &'r CallResult)>,
+) -> Vec<&'r CallResult> {
+    let mut results: Vec<Option<&CallResult>> = Vec::new();
     for call in sent {
         let place = called.iter().position(|(own, _)| call.id.as_ref() == Some(&own.id));
         results.push(place.map(|place| called.remove(place).1));
@@ -362,7 +368,7 @@ fn in_order<'r>(sent: &[turn::Call], mut called: Vec<(&Call, &'r Given)>) -> Vec
 }
 
 /// Leaves a forced choice of tools to the model. Forced, it would call tools for ever.
-fn relax(body: &mut Body, row: &Request) -> Option<String> {
+fn relax(body: &mut RequestBody, row: &Request) -> Option<String> {
     let choice = row.choice?;
     let relaxed = |path: &&'static str| {
         let json = body.get(path).filter(|json| *json != "null")?;
@@ -385,7 +391,7 @@ fn relax(body: &mut Body, row: &Request) -> Option<String> {
 }
 
 /// Forbids calls, where there is such a thing. Tools stay declared.
-pub(crate) fn forbid_calls(body: &mut Body, row: &Request) {
+pub(crate) fn forbid_calls(body: &mut RequestBody, row: &Request) {
     let Some(choice) = row.choice else { return };
     let (Some(none), Some(first)) = (choice.none, choice.paths.first()) else { return };
     if !has_tools(body, row) {
@@ -396,7 +402,7 @@ pub(crate) fn forbid_calls(body: &mut Body, row: &Request) {
 }
 
 /// Declares tools, if the request declares none. Returns false if it does.
-pub(crate) fn declare(body: &mut Body, row: &Request, tools: &[Declaration]) -> bool {
+pub(crate) fn declare(body: &mut RequestBody, row: &Request, tools: &[Declaration]) -> bool {
     if has_tools(body, row) {
         return false;
     }
@@ -408,7 +414,7 @@ pub(crate) fn declare(body: &mut Body, row: &Request, tools: &[Declaration]) -> 
 }
 
 /// Adds a user's words at the end of the conversation. Returns an error if there is no list.
-pub(crate) fn add_user(body: &mut Body, row: &Request, text: &str) -> Result<(), Refused> {
+pub(crate) fn add_user(body: &mut RequestBody, row: &Request, text: &str) -> Result<(), Refused> {
     if body.append(row.list, &[(row.user)(text)], |words| first(row, words)) {
         return Ok(());
     }
@@ -416,7 +422,7 @@ pub(crate) fn add_user(body: &mut Body, row: &Request, text: &str) -> Result<(),
 }
 
 /// Adds the system's text, if the request has none. Returns a note for the user if it has another.
-pub(crate) fn add_system(body: &mut Body, row: &Request, text: &str) -> Option<String> {
+pub(crate) fn add_system(body: &mut RequestBody, row: &Request, text: &str) -> Option<String> {
     let System { paths, form } = row.system;
     let is_system = |element: &str| {
         let role = json::member(element, "role").unwrap_or_default();
@@ -446,8 +452,8 @@ fn first(row: &Request, value: &str) -> String {
 
 /// Returns a new request without words. Returns an error if it has to name a model, and none is
 /// given.
-pub(crate) fn new(row: &Request, model: Option<&str>) -> Result<Body, String> {
-    let mut body = Body::new(row.new.to_owned())?;
+pub(crate) fn new(row: &Request, model: Option<&str>) -> Result<RequestBody, String> {
+    let mut body = RequestBody::new(row.new.to_owned())?;
     if body.get("model").is_some() {
         let model = model.ok_or("its requests name a model: `--model NAME`")?;
         body.set("model", &json::quote(model));
@@ -455,7 +461,7 @@ pub(crate) fn new(row: &Request, model: Option<&str>) -> Result<Body, String> {
     Ok(body)
 }
 
-fn has_tools(body: &Body, row: &Request) -> bool {
+fn has_tools(body: &RequestBody, row: &Request) -> bool {
     let (member, _) = (row.tools)(&[]);
     body.get(member).is_some_and(|tools| !matches!(json::minify(tools).as_str(), "null" | "[]"))
 }
@@ -469,7 +475,7 @@ mod tests {
     fn check_choice(format: &str, choice: &str, expected: Option<&str>) {
         let row = request_of(format).unwrap();
         let path = row.choice.unwrap().paths[0];
-        let mut body = Body::new("{}".into()).unwrap();
+        let mut body = RequestBody::new("{}".into()).unwrap();
         body.set(path, choice);
         let is_relaxed = relax(&mut body, row).is_some();
         let relaxed = body.get(path).filter(|_| is_relaxed);

@@ -12,21 +12,21 @@ use crate::sink::Sink;
 
 /// Gathers the last message of an input.
 #[derive(Debug, Default)]
-pub(crate) struct Message {
+pub(crate) struct LastMessage {
     /// The wire format's name; empty if there is no message.
     pub(crate) format: String,
     /// The provider's id of the message.
     pub(crate) id: Option<String>,
     /// The calls that the caller has to answer, in their order.
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<PendingCall>,
     /// Results in the input, of the caller's calls.
-    pub(crate) results: Vec<Given>,
+    pub(crate) results: Vec<CallResult>,
     /// The part that the request has to hold: JSON of an array, and of an object.
     pub(crate) turn: Option<(String, Option<String>)>,
     /// The reason why there is no turn.
     pub(crate) no_turn: Option<String>,
     /// Its end.
-    pub(crate) ending: Option<Ending>,
+    pub(crate) ending: Option<MessageEnding>,
     /// True if nothing but the end of the input says that it has come to its end.
     pub(crate) has_inferred_end: bool,
     /// True if it ended well, and holds nothing.
@@ -39,7 +39,7 @@ pub(crate) struct Message {
 
 /// A call that has to be answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct PendingCall {
     /// Its number among all calls of the message.
     pub(crate) index: u64,
     /// Its id in the events.
@@ -62,7 +62,7 @@ pub(crate) struct Call {
 
 /// The end of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum MessageEnding {
     /// Well, with this reason.
     Finished(FinishReason),
     /// With an error: its code, and if the same request may succeed later.
@@ -71,7 +71,7 @@ pub(crate) enum Ending {
 
 /// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct CallResult {
     /// The id of the call.
     pub(crate) id: Option<String>,
     /// The number of the call.
@@ -84,22 +84,22 @@ pub(crate) struct Given {
     pub(crate) is_error: bool,
 }
 
-impl Given {
+impl CallResult {
     /// Returns the result of a call that failed, or that was not run.
     pub(crate) fn error(output: impl Into<String>) -> Self {
-        Given { output: output.into(), is_error: true, ..Given::default() }
+        CallResult { output: output.into(), is_error: true, ..CallResult::default() }
     }
 
     /// Returns the result that is a text.
     pub(crate) fn text(text: &str) -> Self {
-        Given { output: text.into(), ..Given::default() }
+        CallResult { output: text.into(), ..CallResult::default() }
     }
 
     /// Returns the result that a JSON value is: text, if it is a string.
     pub(crate) fn of(json: &str) -> Self {
         match serde_json::from_str::<Str<'_>>(json) {
-            Ok(text) => Given::text(text.as_str()),
-            Err(_) => Given { output: json.into(), is_json: true, ..Given::default() },
+            Ok(text) => CallResult::text(text.as_str()),
+            Err(_) => CallResult { output: json.into(), is_json: true, ..CallResult::default() },
         }
     }
 
@@ -109,24 +109,24 @@ impl Given {
     }
 }
 
-impl Message {
+impl LastMessage {
     /// True if it is plain text.
     pub(crate) fn is_plain(&self) -> bool {
         format::find(&self.format) == Some(&format::text::FORMAT)
     }
 }
 
-impl Sink for Message {
+impl Sink for LastMessage {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event.kind {
             Kind::Start(start) => {
                 let id = start.id.map(str::to_owned);
-                let is_good = matches!(self.ending, Some(Ending::Finished(_)));
+                let is_good = matches!(self.ending, Some(MessageEnding::Finished(_)));
                 let has_calls_before = self.has_calls_before || is_good && !self.calls.is_empty();
                 let format = start.format.into();
-                *self = Message { format, id, has_calls_before, ..Message::default() };
+                *self = LastMessage { format, id, has_calls_before, ..LastMessage::default() };
             }
-            Kind::ToolCall(call) if call.executor.is_none() => self.calls.push(Call {
+            Kind::ToolCall(call) if call.executor.is_none() => self.calls.push(PendingCall {
                 index: call.index,
                 id: call.id.into(),
                 namespace: call.namespace.map(str::to_owned),
@@ -147,7 +147,7 @@ impl Sink for Message {
                 self.calls.retain(|known| known.index != call.index);
             }
             Kind::InvalidToolCall(call) => {
-                self.calls.push(Call {
+                self.calls.push(PendingCall {
                     index: call.index,
                     id: call.id.unwrap_or_default().into(),
                     namespace: None,
@@ -159,14 +159,16 @@ impl Sink for Message {
                     source: call.source.map(str::to_owned),
                 });
             }
-            Kind::ToolResult(result) if result.executor.is_none() => self.results.push(Given {
-                id: Some(result.id.into()),
-                is_error: result.is_error == Some(true),
-                ..match result.output {
-                    Output::Text(text) => Given::text(text),
-                    Output::Json(json) => Given::of(json),
-                }
-            }),
+            Kind::ToolResult(result) if result.executor.is_none() => {
+                self.results.push(CallResult {
+                    id: Some(result.id.into()),
+                    is_error: result.is_error == Some(true),
+                    ..match result.output {
+                        Output::Text(text) => CallResult::text(text),
+                        Output::Json(json) => CallResult::of(json),
+                    }
+                })
+            }
             Kind::Turn(Turn { append, set }) => {
                 self.turn = Some((append.into(), set.map(str::to_owned)));
             }
@@ -180,11 +182,11 @@ impl Sink for Message {
             }
             Kind::Finish(finish) => {
                 self.calls.sort_by_key(|call| call.index);
-                self.ending = Some(Ending::Finished(finish.finish_reason));
+                self.ending = Some(MessageEnding::Finished(finish.finish_reason));
                 self.has_inferred_end = finish.inferred;
             }
             Kind::Error(failure) => {
-                self.ending = Some(Ending::Failed(failure.code, failure.retryable));
+                self.ending = Some(MessageEnding::Failed(failure.code, failure.retryable));
             }
             _ => {}
         }
@@ -195,7 +197,7 @@ impl Sink for Message {
 /// The most bytes of a call that can't be read that its answer repeats.
 const MAX_REPEATED: usize = 4 << 10;
 
-impl Call {
+impl PendingCall {
     /// Returns the name of the tool, with that of its namespace before it.
     pub(crate) fn tool(&self) -> Cow<'_, str> {
         match &self.namespace {
@@ -206,7 +208,7 @@ impl Call {
 
     /// Returns the answer to a call that must not be run: what is wrong with it, so that the model
     /// can correct it. A call without a fault has none.
-    pub(crate) fn correction(&self) -> Option<Given> {
+    pub(crate) fn correction(&self) -> Option<CallResult> {
         let what = match (self.is_echo, self.fault) {
             (true, _) => "it is an example of the request, repeated before the answer's own words",
             (false, fault) => fault_of(fault?),
@@ -214,7 +216,7 @@ impl Call {
         let end = self.input.floor_char_boundary(MAX_REPEATED);
         let input = self.input.get(..end).unwrap_or_default();
         let more = if end < self.input.len() { "…" } else { "" };
-        Some(Given::error(format!("The call was not run: {what}. It was: {input}{more}")))
+        Some(CallResult::error(format!("The call was not run: {what}. It was: {input}{more}")))
     }
 }
 

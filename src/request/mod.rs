@@ -1,6 +1,6 @@
 //! The next request: REQUEST's own bytes, grown by an answer and the results of its calls.
 //!
-//! [`Message`] gathers what the events say of the answer; [`verdict`] decides what becomes of it;
+//! [`LastMessage`] gathers what the events say of the answer; [`verdict`] decides what becomes of it;
 //! [`grow`] splices. Knows nothing of providers but their rows, and runs nothing.
 
 mod body;
@@ -8,10 +8,10 @@ mod grow;
 mod message;
 mod results;
 
-pub(crate) use body::Body;
+pub(crate) use body::RequestBody;
 pub(crate) use grow::{
-    Growth, Refused, Verdict, add_system, add_user, assign, check_end, declare, forbid_calls, grow,
-    guess, new, row, unanswered, verdict,
+    Fate, GrowthOptions, Refused, add_system, add_user, assign, check_end, declare, forbid_calls,
+    grow, guess, new, row, unanswered, verdict,
 };
-pub(crate) use message::{Call, Ending, Given, Message};
+pub(crate) use message::{CallResult, LastMessage, MessageEnding, PendingCall};
 pub(crate) use results::read as read_results;

@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::json;
-use crate::request::message::Given;
+use crate::request::message::CallResult;
 
 #[derive(Deserialize)]
-struct Row<'a> {
+struct ResultRow<'a> {
     r#type: Option<String>,
     id: Option<String>,
     index: Option<u64>,
@@ -20,7 +20,7 @@ struct Row<'a> {
 
 /// Reads results. Lines of other events are passed over. Returns what is wrong, with the number of
 /// the line or element.
-pub(crate) fn read(text: &str) -> Result<Vec<Given>, String> {
+pub(crate) fn read(text: &str) -> Result<Vec<CallResult>, String> {
     let rows: Vec<(usize, &str)> = if text.trim_start().starts_with('[') {
         let rows: Vec<&RawValue> = serde_json::from_str(text)
             .map_err(|error| format!("not JSON: {}", json::misread(text, &error)))?;
@@ -32,7 +32,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Given>, String> {
     for (at, row) in rows {
         let wrong = |what: &str| format!("result {}: {what}", at + 1);
         let misread = |error| wrong(&json::misread(row, &error));
-        let row: Row<'_> = serde_json::from_str(row).map_err(misread)?;
+        let row: ResultRow<'_> = serde_json::from_str(row).map_err(misread)?;
         if row.r#type.is_some_and(|kind| kind != "tool_result") {
             continue;
         }
@@ -42,7 +42,12 @@ pub(crate) fn read(text: &str) -> Result<Vec<Given>, String> {
             "false" | "\"success\"" => false,
             other => return Err(wrong(&format!("`is_error` is {other}, not true or false"))),
         };
-        results.push(Given { id: row.id, index: row.index, is_error, ..Given::of(output) });
+        results.push(CallResult {
+            id: row.id,
+            index: row.index,
+            is_error,
+            ..CallResult::of(output)
+        });
     }
     Ok(results)
 }
@@ -54,8 +59,8 @@ mod tests {
     /// A result: its id, its index, its output, and if that is JSON and an error.
     type Row<'a> = (Option<&'a str>, Option<u64>, &'a str, bool, bool);
 
-    fn row(given: &Given) -> Row<'_> {
-        let Given { id, index, output, is_json, is_error } = given;
+    fn row(given: &CallResult) -> Row<'_> {
+        let CallResult { id, index, output, is_json, is_error } = given;
         (id.as_deref(), *index, output, *is_json, *is_error)
     }
 

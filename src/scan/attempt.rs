@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::scan::pattern::{Captures, Pattern, Token, is_word};
+use crate::scan::pattern::{Captures, Pattern, PatternToken, is_word};
 use crate::scan::{MAX_ATTRIBUTES, MAX_WORD};
 
 /// The result of an attempt so far.
@@ -20,7 +20,7 @@ pub(crate) enum Match {
 }
 
 /// The effect of the text on a token.
-enum Step {
+enum TokenStep {
     /// The token is complete.
     Over,
     /// The token does not match.
@@ -55,9 +55,9 @@ impl Attempt {
     pub(crate) fn advance(&mut self, pattern: &Pattern, text: &[u8], ended: bool) -> Match {
         while let Some(token) = pattern.tokens.get(self.token) {
             match self.step(token, text, ended) {
-                Step::Wait => return Match::More,
-                Step::Over => self.next(self.token + 1),
-                Step::Fail => match self.optional.pop() {
+                TokenStep::Wait => return Match::More,
+                TokenStep::Over => self.next(self.token + 1),
+                TokenStep::Fail => match self.optional.pop() {
                     Some((end, at, words, tag_end)) => {
                         (self.at, self.tag_end) = (at, tag_end);
                         self.words.truncate(words);
@@ -83,82 +83,86 @@ impl Attempt {
     }
 
     /// Takes all that is there of a token.
-    fn step(&mut self, token: &Token, bytes: &[u8], ended: bool) -> Step {
+    fn step(&mut self, token: &PatternToken, bytes: &[u8], ended: bool) -> TokenStep {
         match token {
-            Token::Literal(literal, is_tag) => return self.literal(literal, *is_tag, bytes, ended),
-            Token::Word(_, stop) => return self.word(bytes, *stop, ended),
-            Token::Any(until, other) => {
+            PatternToken::Literal(literal, is_tag) => {
+                return self.literal(literal, *is_tag, bytes, ended);
+            }
+            PatternToken::Word(_, stop) => return self.word(bytes, *stop, ended),
+            PatternToken::Any(until, other) => {
                 return self.any(bytes, until.as_bytes(), other.as_bytes(), ended);
             }
-            Token::Attributes(_) => return self.attributes(bytes, ended),
-            Token::Namespace => return self.namespace(bytes, ended),
-            Token::Space => {
+            PatternToken::Attributes(_) => return self.attributes(bytes, ended),
+            PatternToken::Namespace => return self.namespace(bytes, ended),
+            PatternToken::Space => {
                 return self.run(bytes, ended, |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
             }
-            Token::Blank => return self.run(bytes, ended, |byte| matches!(byte, b' ' | b'\t')),
-            Token::Number => {
+            PatternToken::Blank => {
+                return self.run(bytes, ended, |byte| matches!(byte, b' ' | b'\t'));
+            }
+            PatternToken::Number => {
                 let rest = self.begun + MAX_WORD;
                 let near = bytes.get(..bytes.len().min(rest)).unwrap_or_default();
                 let step =
                     self.run(near, ended || near.len() < bytes.len(), |byte| byte.is_ascii_digit());
-                return if matches!(step, Step::Over) && self.at == self.begun {
-                    Step::Fail
+                return if matches!(step, TokenStep::Over) && self.at == self.begun {
+                    TokenStep::Fail
                 } else {
                     step
                 };
             }
-            Token::Newline => match bytes.get(self.at) {
-                None if !ended => return Step::Wait,
+            PatternToken::Newline => match bytes.get(self.at) {
+                None if !ended => return TokenStep::Wait,
                 byte => self.at += usize::from(byte == Some(&b'\n')),
             },
-            Token::Optional(end) => {
+            PatternToken::Optional(end) => {
                 self.optional.push((*end, self.at, self.words.len(), self.tag_end));
             }
-            Token::OptionalEnd => drop(self.optional.pop()),
-            Token::Capture(_) => self.capture = Some((self.token, self.at)),
-            Token::CaptureEnd => {
+            PatternToken::OptionalEnd => drop(self.optional.pop()),
+            PatternToken::Capture(_) => self.capture = Some((self.token, self.at)),
+            PatternToken::CaptureEnd => {
                 if let Some((token, begun)) = self.capture.take() {
                     self.words.push((token, begun..self.at));
                 }
             }
         }
-        Step::Over
+        TokenStep::Over
     }
 
     /// Takes bytes as long as they are of a kind.
-    fn run(&mut self, bytes: &[u8], ended: bool, is_inside: impl Fn(u8) -> bool) -> Step {
+    fn run(&mut self, bytes: &[u8], ended: bool, is_inside: impl Fn(u8) -> bool) -> TokenStep {
         let rest = bytes.get(self.at..).unwrap_or_default();
         self.at += rest.iter().take_while(|byte| is_inside(**byte)).count();
-        if self.at >= bytes.len() && !ended { Step::Wait } else { Step::Over }
+        if self.at >= bytes.len() && !ended { TokenStep::Wait } else { TokenStep::Over }
     }
 
-    fn literal(&mut self, literal: &str, is_tag: bool, bytes: &[u8], ended: bool) -> Step {
+    fn literal(&mut self, literal: &str, is_tag: bool, bytes: &[u8], ended: bool) -> TokenStep {
         let want = literal.as_bytes().get(self.at - self.begun..).unwrap_or_default();
         let got = bytes.get(self.at..).unwrap_or_default();
         let alike = if got.starts_with(want) { want.len() } else { common_length(want, got) };
         self.at += alike;
         if alike < want.len() {
-            return if alike == got.len() && !ended { Step::Wait } else { Step::Fail };
+            return if alike == got.len() && !ended { TokenStep::Wait } else { TokenStep::Fail };
         }
         if is_tag && self.tag_end == 0 {
             // After an equals sign, a name is missing.
             self.tag_end = self.at - usize::from(literal.ends_with('='));
         }
-        Step::Over
+        TokenStep::Over
     }
 
-    fn word(&mut self, bytes: &[u8], stop: Option<u8>, ended: bool) -> Step {
+    fn word(&mut self, bytes: &[u8], stop: Option<u8>, ended: bool) -> TokenStep {
         // A longer one is no word, and a part of it may end inside a character.
         let near = bytes.get(..bytes.len().min(self.begun + MAX_WORD + 1)).unwrap_or_default();
         if self.at == self.begun && near.get(self.at) == Some(&b'/') {
-            return Step::Fail;
+            return TokenStep::Fail;
         }
         let step = self.run(near, ended, |byte| is_word(byte) && Some(byte) != stop);
         let length = self.at - self.begun;
-        if length > MAX_WORD || (length == 0 && matches!(step, Step::Over)) {
-            return Step::Fail;
+        if length > MAX_WORD || (length == 0 && matches!(step, TokenStep::Over)) {
+            return TokenStep::Fail;
         }
-        if matches!(step, Step::Over) {
+        if matches!(step, TokenStep::Over) {
             self.words.push((self.token, self.begun..self.at));
         }
         step
@@ -166,7 +170,7 @@ impl Attempt {
 
     /// Takes all that is there of the line at once, up to the text `until`; neither a brace nor the
     /// text `other` may stand before that.
-    fn any(&mut self, bytes: &[u8], until: &[u8], other: &[u8], ended: bool) -> Step {
+    fn any(&mut self, bytes: &[u8], until: &[u8], other: &[u8], ended: bool) -> TokenStep {
         let rest = bytes.get(self.at..).unwrap_or_default();
         let room = MAX_ATTRIBUTES - (self.at - self.begun).min(MAX_ATTRIBUTES);
         let near = |more: usize| rest.get(..rest.len().min(room + more)).unwrap_or_default();
@@ -177,7 +181,7 @@ impl Attempt {
         let end = sign.min(marker.unwrap_or(usize::MAX));
         if let Some(length) = found.filter(|length| *length <= end) {
             self.at += length;
-            return Step::Over;
+            return TokenStep::Over;
         }
         // The text may end inside of either.
         let is_begun =
@@ -187,42 +191,44 @@ impl Attempt {
         let known = (1..longest).rev().find(is_cut).unwrap_or(0);
         let taken = rest.len() - known;
         if ended || taken > end || taken > room {
-            return Step::Fail;
+            return TokenStep::Fail;
         }
         self.at += taken;
-        Step::Wait
+        TokenStep::Wait
     }
 
     /// Matches letters and a colon, or neither: if no colon comes, the letters are not
     /// a namespace, and the next token begins at them.
-    fn namespace(&mut self, bytes: &[u8], ended: bool) -> Step {
+    fn namespace(&mut self, bytes: &[u8], ended: bool) -> TokenStep {
         let rest = bytes.get(self.at..).unwrap_or_default();
         let letters = rest.iter().take(MAX_WORD - (self.at - self.begun));
         self.at += letters.take_while(|byte| byte.is_ascii_alphanumeric()).count();
         match bytes.get(self.at) {
-            None if !ended => return Step::Wait,
+            None if !ended => return TokenStep::Wait,
             Some(b':') if self.at > self.begun => {
                 self.at += 1;
                 self.words.push((self.token, self.begun..self.at));
             }
             _ => self.at = self.begun,
         }
-        Step::Over
+        TokenStep::Over
     }
 
     /// Takes all that is there of white space and `name="value"`, up to `>`, `/` or another
     /// marker outside of quotes.
-    fn attributes(&mut self, bytes: &[u8], ended: bool) -> Step {
+    fn attributes(&mut self, bytes: &[u8], ended: bool) -> TokenStep {
         while let Some(&byte) = bytes.get(self.at) {
             let length = self.at - self.begun;
             match (self.quote, byte) {
                 (None, b'>' | b'<' | b'/') => {
                     self.words.push((self.token, self.begun..self.at));
-                    return Step::Over;
+                    return TokenStep::Over;
                 }
-                (None, byte) if length == 0 && !byte.is_ascii_whitespace() => return Step::Fail,
-                (None, b'"' | b'\'') if !self.after_equals => return Step::Fail,
-                (None, b'=') if self.after_equals => return Step::Fail,
+                (None, byte) if length == 0 && !byte.is_ascii_whitespace() => {
+                    return TokenStep::Fail;
+                }
+                (None, b'"' | b'\'') if !self.after_equals => return TokenStep::Fail,
+                (None, b'=') if self.after_equals => return TokenStep::Fail,
                 (None, b'"' | b'\'') => self.quote = Some(byte),
                 (Some(quote), byte) if quote == byte => self.quote = None,
                 _ => {}
@@ -231,11 +237,11 @@ impl Attempt {
                 self.after_equals = byte == b'=';
             }
             if length >= MAX_ATTRIBUTES {
-                return Step::Fail;
+                return TokenStep::Fail;
             }
             self.at += 1;
         }
-        if ended { Step::Fail } else { Step::Wait }
+        if ended { TokenStep::Fail } else { TokenStep::Wait }
     }
 
     /// Returns the captures of a finished attempt, or `None` if an attribute that the
@@ -245,11 +251,11 @@ impl Attempt {
         for (token, range) in &self.words {
             let word = text.get(range.clone()).unwrap_or_default();
             match pattern.tokens.get(*token)? {
-                Token::Word(name, _) | Token::Capture(name) => {
+                PatternToken::Word(name, _) | PatternToken::Capture(name) => {
                     captures.words.push((name, Cow::Borrowed(word)))
                 }
-                Token::Namespace => captures.words.push(("ns", Cow::Borrowed(word))),
-                Token::Attributes(wanted) => {
+                PatternToken::Namespace => captures.words.push(("ns", Cow::Borrowed(word))),
+                PatternToken::Attributes(wanted) => {
                     captures.attributes = Cow::Borrowed(word);
                     for wanted in wanted {
                         match attributes(word).find(|(key, _)| *key == wanted.attribute) {

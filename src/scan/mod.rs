@@ -10,7 +10,8 @@ mod pattern;
 
 pub(crate) use attempt::{Attempt, Lookahead, Match, Sight, attributes, common_length};
 pub(crate) use pattern::{
-    Captures, Head, Namespace, Pattern, Place, Start, Word, begins_word, namespace,
+    CapturedWord, Captures, FirstBytes, MarkerPlace, MatchStart, Namespace, Pattern, begins_word,
+    namespace,
 };
 
 /// The longest word, in bytes.

@@ -17,27 +17,27 @@ const NAMES: [&str; 8] = ["name", "key", "id", "type", "suffix", "server", "ns",
 /// The pattern of a marker. Copies share it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    pub(super) tokens: Arc<[Token]>,
-    place: Place,
+    pub(super) tokens: Arc<[PatternToken]>,
+    place: MarkerPlace,
     /// What a match begins with, as far as that is known.
-    head: Head,
+    head: FirstBytes,
 }
 
 /// The first eight bytes of a text, or fewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct FirstBytes {
     bytes: u64,
     /// The bits of those that count.
     mask: u64,
 }
 
-impl Head {
+impl FirstBytes {
     pub(crate) fn new(text: &[u8]) -> Self {
         let (mut bytes, mut mask) = ([0; 8], [0; 8]);
         for ((byte, mask), known) in bytes.iter_mut().zip(&mut mask).zip(text) {
             (*byte, *mask) = (*known, u8::MAX);
         }
-        Head { bytes: u64::from_le_bytes(bytes), mask: u64::from_le_bytes(mask) }
+        FirstBytes { bytes: u64::from_le_bytes(bytes), mask: u64::from_le_bytes(mask) }
     }
 
     /// True if a text does not begin so, as far as it goes.
@@ -56,7 +56,7 @@ impl Head {
 
 /// The place in a message where a marker may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum MarkerPlace {
     /// Anywhere.
     Any,
     /// The beginning of the message, or of its answer after the reasoning.
@@ -66,7 +66,7 @@ pub(crate) enum Place {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(super) enum PatternToken {
     /// Text as it is; true if only a tag has it.
     Literal(String, bool),
     Space,
@@ -80,7 +80,7 @@ pub(super) enum Token {
     /// Anything of a line without a brace, up to this text, which follows, and not past the other.
     Any(String, String),
     /// A tag's attributes, of which these are captured.
-    Attributes(Vec<Wanted>),
+    Attributes(Vec<WantedAttribute>),
     /// An optional part, up to the token of this number.
     Optional(usize),
     OptionalEnd,
@@ -90,7 +90,7 @@ pub(super) enum Token {
 
 /// An attribute that is captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct WantedAttribute {
     pub(super) word: &'static str,
     pub(super) attribute: String,
     pub(super) may_miss: bool,
@@ -98,13 +98,13 @@ pub(super) struct Wanted {
 }
 
 /// A word of a match, after its name in the pattern.
-pub(crate) type Word<'t> = (&'static str, Cow<'t, str>);
+pub(crate) type CapturedWord<'t> = (&'static str, Cow<'t, str>);
 
 /// The captures of a match: words by their names, and a tag's attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Captures<'t> {
     /// Words, by their names in the pattern.
-    pub words: SmallVec<[Word<'t>; 1]>,
+    pub words: SmallVec<[CapturedWord<'t>; 1]>,
     /// The text of the tag's attributes.
     pub attributes: Cow<'t, str>,
 }
@@ -135,39 +135,43 @@ fn owned(text: &str) -> Cow<'static, str> {
 }
 
 impl Pattern {
-    fn new(tokens: impl Into<Arc<[Token]>>, place: Place) -> Self {
+    fn new(tokens: impl Into<Arc<[PatternToken]>>, place: MarkerPlace) -> Self {
         let tokens = tokens.into();
         let first = match tokens.first() {
-            Some(Token::Literal(text, _)) => text.as_bytes(),
+            Some(PatternToken::Literal(text, _)) => text.as_bytes(),
             _ => &[],
         };
-        Pattern { head: Head::new(first), tokens, place }
+        Pattern { head: FirstBytes::new(first), tokens, place }
     }
 
     /// Parses a pattern. Fails with a sentence that names what is wrong in it.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (place, mut rest) = match text {
-            _ if text.starts_with("{start}") => (Place::Start, text.trim_start_matches("{start}")),
-            _ if text.starts_with("{line}") => (Place::Line, text.trim_start_matches("{line}")),
-            _ => (Place::Any, text),
+            _ if text.starts_with("{start}") => {
+                (MarkerPlace::Start, text.trim_start_matches("{start}"))
+            }
+            _ if text.starts_with("{line}") => {
+                (MarkerPlace::Line, text.trim_start_matches("{line}"))
+            }
+            _ => (MarkerPlace::Any, text),
         };
         let mut tokens = Vec::with_capacity(USUAL);
         while let Some((literal, tail)) = cut(rest, b'{') {
             // A brace that opens no word is a brace: JSON follows some markers.
             let Some((inside, tail)) = cut(tail, b'}') else { break };
             if !literal.is_empty() {
-                tokens.push(Token::literal(literal));
+                tokens.push(PatternToken::literal(literal));
             }
-            tokens.push(Token::parse(inside)?);
+            tokens.push(PatternToken::parse(inside)?);
             rest = tail;
         }
         if !rest.is_empty() {
-            tokens.push(Token::literal(rest));
+            tokens.push(PatternToken::literal(rest));
         }
         link(&mut tokens)?;
         let pattern = Pattern::new(tokens, place);
         let has_head = pattern.head.mask != 0;
-        if place != Place::Start && !has_head && pattern.first_bytes().is_empty() {
+        if place != MarkerPlace::Start && !has_head && pattern.first_bytes().is_empty() {
             return Err(format!(
                 "the pattern {text:?} must begin with text that tells it from other text"
             ));
@@ -187,42 +191,44 @@ impl Pattern {
     }
 
     /// Returns the place where the marker may stand.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> MarkerPlace {
         self.place
     }
 
     /// True if it begins like the special tokens of many models.
     pub(crate) fn is_token(&self) -> bool {
         match self.tokens.first() {
-            Some(Token::Literal(text, _)) => is_token(text.as_bytes()),
+            Some(PatternToken::Literal(text, _)) => is_token(text.as_bytes()),
             _ => false,
         }
     }
 
     /// Returns the pattern up to the end of its first tag, white space before that aside.
     pub(crate) fn first_tag(&self) -> Pattern {
-        let is_space =
-            |token: &&Token| matches!(token, Token::Newline | Token::Blank | Token::Space);
+        let is_space = |token: &&PatternToken| {
+            matches!(token, PatternToken::Newline | PatternToken::Blank | PatternToken::Space)
+        };
         let from = self.tokens.iter().take_while(is_space).count();
-        let (mut tokens, mut at): (Vec<Token>, usize) = (Vec::new(), from);
+        let (mut tokens, mut at): (Vec<PatternToken>, usize) = (Vec::new(), from);
         while let Some(token) = self.tokens.get(at) {
             let end = match token {
-                Token::Literal(text, _) if !text.starts_with("]<]") => text.find('>'),
+                PatternToken::Literal(text, _) if !text.starts_with("]<]") => text.find('>'),
                 _ => None,
             };
             // Where blanks may follow, it is spelt in several tokens.
-            let is_spelt = matches!(self.tokens.get(at + 1), Some(Token::Blank));
-            if let (Token::Literal(text, _), Some(end)) = (token, end.filter(|_| !is_spelt)) {
-                tokens.push(Token::literal(text.get(..=end).unwrap_or_default()));
+            let is_spelt = matches!(self.tokens.get(at + 1), Some(PatternToken::Blank));
+            if let (PatternToken::Literal(text, _), Some(end)) = (token, end.filter(|_| !is_spelt))
+            {
+                tokens.push(PatternToken::literal(text.get(..=end).unwrap_or_default()));
                 return Pattern::new(tokens, self.place);
             }
             let next = match token {
-                Token::Optional(end) => end + 1,
+                PatternToken::Optional(end) => end + 1,
                 _ => at + 1,
             };
             tokens.extend(self.tokens.get(at..next).unwrap_or_default().iter().cloned().map(
                 |token| match token {
-                    Token::Optional(end) => Token::Optional(end - from),
+                    PatternToken::Optional(end) => PatternToken::Optional(end - from),
                     token => token,
                 },
             ));
@@ -236,54 +242,58 @@ impl Pattern {
         let (mut from, mut at, mut is_spaced) = (0, 0, false);
         while let Some(token) = self.tokens.get(at) {
             let next = match token {
-                Token::Optional(end) => end + 1,
+                PatternToken::Optional(end) => end + 1,
                 _ => at + 1,
             };
-            if is_spaced && matches!(token, Token::Literal(text, _) if text.starts_with('<')) {
+            if is_spaced && matches!(token, PatternToken::Literal(text, _) if text.starts_with('<'))
+            {
                 from = at;
             }
             let inner = self.tokens.get(at..next).unwrap_or_default();
-            is_spaced =
-                matches!(inner, [.., Token::Space] | [.., Token::Space, Token::OptionalEnd]);
+            is_spaced = matches!(
+                inner,
+                [.., PatternToken::Space] | [.., PatternToken::Space, PatternToken::OptionalEnd]
+            );
             at = next;
         }
         let tokens = self.tokens.iter().skip(from).cloned().map(|token| match token {
-            Token::Optional(end) => Token::Optional(end - from),
+            PatternToken::Optional(end) => PatternToken::Optional(end - from),
             token => token,
         });
-        let place = if from == 0 { self.place } else { Place::Any };
+        let place = if from == 0 { self.place } else { MarkerPlace::Any };
         Pattern::new(tokens.collect::<Vec<_>>(), place)
     }
 
     /// True if it begins with a tag or a token, whatever else it holds.
     pub(crate) fn begins_tag(&self) -> bool {
-        matches!(self.tokens.first(), Some(Token::Literal(text, _))
+        matches!(self.tokens.first(), Some(PatternToken::Literal(text, _))
             if text.starts_with(['<', '[', ']']) || !text.is_ascii())
     }
 
     /// The pattern where it stands at the beginning of a line.
     pub(crate) fn on_a_line(self) -> Pattern {
-        Pattern { place: Place::Line, ..self }
+        Pattern { place: MarkerPlace::Line, ..self }
     }
 
     /// The pattern after a line end, wherever it stands.
     pub(crate) fn after_line_end(&self) -> Pattern {
         let tokens = self.tokens.iter().cloned().map(|token| match token {
-            Token::Optional(end) => Token::Optional(end + 1),
+            PatternToken::Optional(end) => PatternToken::Optional(end + 1),
             token => token,
         });
-        let tokens: Vec<Token> = [Token::literal("\n")].into_iter().chain(tokens).collect();
-        Pattern::new(tokens, Place::Any)
+        let tokens: Vec<PatternToken> =
+            [PatternToken::literal("\n")].into_iter().chain(tokens).collect();
+        Pattern::new(tokens, MarkerPlace::Any)
     }
 
     /// Returns the pattern, and if it begins with an optional part, that without it and the rest.
     pub(crate) fn without_option(&self) -> impl Iterator<Item = Pattern> {
         let rest = match self.tokens.first() {
-            Some(Token::Optional(end)) => {
+            Some(PatternToken::Optional(end)) => {
                 let part = |from: usize, to: usize| {
                     let tokens = self.tokens.get(from..to).unwrap_or_default();
                     let tokens = tokens.iter().cloned().map(|token| match token {
-                        Token::Optional(end) => Token::Optional(end - from),
+                        PatternToken::Optional(end) => PatternToken::Optional(end - from),
                         token => token,
                     });
                     Pattern::new(tokens.collect::<Vec<_>>(), self.place)
@@ -297,44 +307,49 @@ impl Pattern {
 
     /// Returns a list of one pattern that no text matches: only the end may stand for it.
     pub(crate) fn never() -> Vec<Pattern> {
-        vec![Pattern::new([Token::literal("\0")], Place::Any)]
+        vec![Pattern::new([PatternToken::literal("\0")], MarkerPlace::Any)]
     }
 
     /// True if it has no text of its own.
     pub(crate) fn is_blank(&self) -> bool {
-        !self.tokens.iter().any(|token| matches!(token, Token::Literal(..)))
+        !self.tokens.iter().any(|token| matches!(token, PatternToken::Literal(..)))
     }
 
     /// Returns the pattern with its words replaced by the captures of an opener. Words that
     /// have no capture stay words. Texts that stand side by side become one.
     pub(crate) fn bind(&self, captures: &Captures<'_>) -> Pattern {
-        let varies = |token: &Token| match token {
-            Token::Word(name, _) => captures.get(name).is_some(),
-            token => matches!(token, Token::Namespace),
+        let varies = |token: &PatternToken| match token {
+            PatternToken::Word(name, _) => captures.get(name).is_some(),
+            token => matches!(token, PatternToken::Namespace),
         };
         if !self.tokens.iter().any(varies) {
             return self.clone();
         }
-        let mut tokens: Vec<Token> = Vec::with_capacity(self.tokens.len());
+        let mut tokens: Vec<PatternToken> = Vec::with_capacity(self.tokens.len());
         for token in self.tokens.iter() {
             let bound = match token {
-                Token::Word(name, _) => {
-                    captures.get(name).map_or_else(|| token.clone(), Token::literal)
+                PatternToken::Word(name, _) => {
+                    captures.get(name).map_or_else(|| token.clone(), PatternToken::literal)
                 }
-                Token::Namespace => Token::literal(captures.get("ns").unwrap_or_default()),
+                PatternToken::Namespace => {
+                    PatternToken::literal(captures.get("ns").unwrap_or_default())
+                }
                 token => token.clone(),
             };
             match (tokens.last_mut(), bound) {
-                (_, Token::Literal(text, _)) if text.is_empty() => {}
-                (Some(Token::Literal(before, false)), Token::Literal(text, false)) => {
+                (_, PatternToken::Literal(text, _)) if text.is_empty() => {}
+                (
+                    Some(PatternToken::Literal(before, false)),
+                    PatternToken::Literal(text, false),
+                ) => {
                     before.push_str(&text);
                 }
                 (_, bound) => tokens.push(bound),
             }
         }
         for at in 0..tokens.len() {
-            if let (Token::Optional(_), Some(end)) = (&tokens[at], end_of(&tokens, at)) {
-                tokens[at] = Token::Optional(end);
+            if let (PatternToken::Optional(_), Some(end)) = (&tokens[at], end_of(&tokens, at)) {
+                tokens[at] = PatternToken::Optional(end);
             }
         }
         Pattern::new(tokens, self.place)
@@ -351,22 +366,26 @@ impl Pattern {
         let (mut tokens, mut rest) = (&*self.tokens, text);
         loop {
             (tokens, rest) = match tokens {
-                [Token::Newline, after @ ..] => (after, rest.strip_prefix(b"\n").unwrap_or(rest)),
-                [Token::Literal(literal, _), after @ ..] => {
+                [PatternToken::Newline, after @ ..] => {
+                    (after, rest.strip_prefix(b"\n").unwrap_or(rest))
+                }
+                [PatternToken::Literal(literal, _), after @ ..] => {
                     let (literal, known) = (literal.as_bytes(), literal.len().min(rest.len()));
                     if literal.get(..known) != rest.get(..known) {
                         return false;
                     }
                     (after, rest.get(known..).unwrap_or_default())
                 }
-                [Token::Namespace, after @ ..] => {
+                [PatternToken::Namespace, after @ ..] => {
                     let letters = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric());
                     match rest.get(letters.take(MAX_WORD).count()) {
                         Some(byte) if *byte != b':' => (after, rest),
                         _ => return true,
                     }
                 }
-                [Token::Word(..), ..] => return rest.first().is_none_or(|&byte| begins_word(byte)),
+                [PatternToken::Word(..), ..] => {
+                    return rest.first().is_none_or(|&byte| begins_word(byte));
+                }
                 _ => return true,
             };
             if rest.is_empty() {
@@ -381,20 +400,21 @@ impl Pattern {
         let mut at = 0;
         while let Some(token) = self.tokens.get(at) {
             match token {
-                Token::Literal(text, _) if text.is_empty() => {}
-                Token::Literal(text, _) => {
+                PatternToken::Literal(text, _) if text.is_empty() => {}
+                PatternToken::Literal(text, _) => {
                     bytes.extend(text.bytes().next());
                     return bytes;
                 }
-                Token::Newline => bytes.push(b'\n'),
-                Token::Blank => bytes.extend(*b" \t"),
-                Token::Space => bytes.extend(*b" \t\r\n"),
-                Token::Optional(end) => {
+                PatternToken::Newline => bytes.push(b'\n'),
+                PatternToken::Blank => bytes.extend(*b" \t"),
+                PatternToken::Space => bytes.extend(*b" \t\r\n"),
+                PatternToken::Optional(end) => {
                     let inner = self.tokens.get(at + 1..*end).unwrap_or_default();
-                    bytes.extend(Pattern::new(inner, Place::Any).first_bytes());
+                    bytes.extend(Pattern::new(inner, MarkerPlace::Any).first_bytes());
                     at = *end;
                 }
-                Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => {}
+                PatternToken::Capture(_) | PatternToken::CaptureEnd | PatternToken::OptionalEnd => {
+                }
                 _ => break,
             }
             at += 1;
@@ -407,14 +427,14 @@ impl Pattern {
     /// True if [`Pattern::bind`] replaces an opener's word of this name.
     pub(crate) fn has_word(&self, name: &str) -> bool {
         self.tokens.iter().any(|token| match token {
-            Token::Word(word, _) => *word == name,
-            token => matches!(token, Token::Namespace) && name == "ns",
+            PatternToken::Word(word, _) => *word == name,
+            token => matches!(token, PatternToken::Namespace) && name == "ns",
         })
     }
 
     /// True if a namespace may stand in it.
     pub(crate) fn has_namespace(&self) -> bool {
-        self.tokens.contains(&Token::Namespace)
+        self.tokens.contains(&PatternToken::Namespace)
     }
 
     /// Returns the length of the text that each match holds, in bytes: none is shorter.
@@ -422,10 +442,10 @@ impl Pattern {
         let (mut length, mut at) = (0, 0);
         while let Some(token) = self.tokens.get(at) {
             at = match token {
-                Token::Optional(end) => end + 1,
+                PatternToken::Optional(end) => end + 1,
                 _ => at + 1,
             };
-            if let Token::Literal(text, _) = token {
+            if let PatternToken::Literal(text, _) = token {
                 length += text.len();
             }
         }
@@ -435,7 +455,7 @@ impl Pattern {
     /// Returns the texts that a match can begin with, up to the first part that varies. Empty if
     /// the first byte can be any. Tags stand there without a namespace: see
     /// [`Pattern::has_namespace`].
-    pub(crate) fn starts(&self) -> Vec<Start> {
+    pub(crate) fn starts(&self) -> Vec<MatchStart> {
         let mut starts = Vec::new();
         match collect_starts(&self.tokens, 0, Vec::new(), &mut starts) {
             true => starts,
@@ -452,13 +472,13 @@ fn cut(text: &str, sign: u8) -> Option<(&str, &str)> {
 
 /// A text that a match can begin with.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Start {
+pub(crate) struct MatchStart {
     pub(crate) text: Vec<u8>,
     /// True if a word follows; else any byte may.
     pub(crate) is_before_word: bool,
 }
 
-impl Start {
+impl MatchStart {
     /// True if it begins like the special tokens of many models.
     pub(crate) fn is_token(&self) -> bool {
         is_token(&self.text)
@@ -504,65 +524,69 @@ pub(crate) fn namespace(text: &[u8]) -> Namespace {
 /// Adds how a match of the tokens from `at` on can begin, after the text `start`.
 /// Returns false if that can be any byte.
 fn collect_starts(
-    tokens: &[Token],
+    tokens: &[PatternToken],
     mut at: usize,
     mut start: Vec<u8>,
-    starts: &mut Vec<Start>,
+    starts: &mut Vec<MatchStart>,
 ) -> bool {
     let after = |start: &[u8], byte: u8| [start, &[byte]].concat();
     let mut is_before_word = false;
     while let Some(token) = tokens.get(at) {
         at += 1;
         let space: &[u8] = match token {
-            Token::Literal(text, _) => {
+            PatternToken::Literal(text, _) => {
                 start.extend_from_slice(text.as_bytes());
                 continue;
             }
-            Token::Capture(_) | Token::CaptureEnd | Token::OptionalEnd => continue,
-            Token::Namespace if is_tag(&start) => continue,
-            Token::Word(..) | Token::Number => {
+            PatternToken::Capture(_) | PatternToken::CaptureEnd | PatternToken::OptionalEnd => {
+                continue;
+            }
+            PatternToken::Namespace if is_tag(&start) => continue,
+            PatternToken::Word(..) | PatternToken::Number => {
                 is_before_word = true;
                 break;
             }
             // Two bytes tell markers apart; each part that varies would double the texts.
             _ if start.len() > 1 => break,
-            Token::Optional(end) => {
+            PatternToken::Optional(end) => {
                 if !collect_starts(tokens, end + 1, start.clone(), starts) {
                     return false;
                 }
                 continue;
             }
-            Token::Newline => {
+            PatternToken::Newline => {
                 collect_starts(tokens, at, after(&start, b'\n'), starts);
                 continue;
             }
-            Token::Blank => b" \t",
-            Token::Space => b" \t\r\n",
+            PatternToken::Blank => b" \t",
+            PatternToken::Space => b" \t\r\n",
             _ => break,
         };
         let spaced = space.iter().map(|&byte| after(&start, byte));
-        starts.extend(spaced.map(|text| Start { text, is_before_word: false }));
+        starts.extend(spaced.map(|text| MatchStart { text, is_before_word: false }));
     }
     if start.is_empty() {
         return false;
     }
-    starts.push(Start { text: start, is_before_word });
+    starts.push(MatchStart { text: start, is_before_word });
     true
 }
 
 /// Sets what each token has to know of the tokens after it.
-fn link(tokens: &mut [Token]) -> Result<(), String> {
+fn link(tokens: &mut [PatternToken]) -> Result<(), String> {
     for at in 0..tokens.len() {
         let linked = match &tokens[at] {
-            Token::Word(name, _) => {
+            PatternToken::Word(name, _) => {
                 let stop = literal_after(tokens, at).and_then(|literal| literal.bytes().next());
-                Token::Word(name, stop)
+                PatternToken::Word(name, stop)
             }
-            Token::Any(_, other) => {
+            PatternToken::Any(_, other) => {
                 let until = literal_after(tokens, at).ok_or("{*} needs text after it")?;
-                Token::Any(until.to_owned(), other.clone())
+                PatternToken::Any(until.to_owned(), other.clone())
             }
-            Token::Optional(_) => Token::Optional(end_of(tokens, at).ok_or("{[} needs its {]}")?),
+            PatternToken::Optional(_) => {
+                PatternToken::Optional(end_of(tokens, at).ok_or("{[} needs its {]}")?)
+            }
             _ => continue,
         };
         tokens[at] = linked;
@@ -571,13 +595,13 @@ fn link(tokens: &mut [Token]) -> Result<(), String> {
 }
 
 /// Returns the end of the optional part that begins with a token.
-fn end_of(tokens: &[Token], at: usize) -> Option<usize> {
+fn end_of(tokens: &[PatternToken], at: usize) -> Option<usize> {
     let mut depth = 0;
     for (end, token) in tokens.iter().enumerate().skip(at) {
         match token {
-            Token::Optional(_) => depth += 1,
-            Token::OptionalEnd if depth == 1 => return Some(end),
-            Token::OptionalEnd => depth -= 1,
+            PatternToken::Optional(_) => depth += 1,
+            PatternToken::OptionalEnd if depth == 1 => return Some(end),
+            PatternToken::OptionalEnd => depth -= 1,
             _ => {}
         }
     }
@@ -585,15 +609,15 @@ fn end_of(tokens: &[Token], at: usize) -> Option<usize> {
 }
 
 /// Returns the literal that comes next after a token, white space aside.
-fn literal_after(tokens: &[Token], at: usize) -> Option<&str> {
+fn literal_after(tokens: &[PatternToken], at: usize) -> Option<&str> {
     let after = tokens.iter().skip(at + 1);
-    let is_seen = |token: &&Token| {
-        use Token::{Blank, CaptureEnd, Newline, OptionalEnd, Space};
+    let is_seen = |token: &&PatternToken| {
+        use PatternToken::{Blank, CaptureEnd, Newline, OptionalEnd, Space};
         !matches!(token, CaptureEnd | OptionalEnd | Space | Blank | Newline)
     };
     let mut after = after.filter(is_seen);
     match after.next() {
-        Some(Token::Literal(literal, _)) => Some(literal),
+        Some(PatternToken::Literal(literal, _)) => Some(literal),
         _ => None,
     }
 }
@@ -625,35 +649,35 @@ fn known(name: &str) -> &'static str {
     NAMES.into_iter().find(|known| *known == name).unwrap_or_default()
 }
 
-impl Token {
+impl PatternToken {
     fn literal(text: &str) -> Self {
         let is_tag = text.bytes().any(|byte| matches!(byte, b'<' | b'[') || !byte.is_ascii());
         let has_word = text.contains(|c: char| c.is_alphanumeric());
-        Token::Literal(text.to_owned(), is_tag && has_word)
+        PatternToken::Literal(text.to_owned(), is_tag && has_word)
     }
 
     fn parse(inside: &str) -> Result<Self, String> {
         Ok(match inside {
-            "ws" => Token::Space,
-            "sp" => Token::Blank,
-            "nl" => Token::Newline,
-            "ns" => Token::Namespace,
-            "number" => Token::Number,
+            "ws" => PatternToken::Space,
+            "sp" => PatternToken::Blank,
+            "nl" => PatternToken::Newline,
+            "ns" => PatternToken::Namespace,
+            "number" => PatternToken::Number,
             "name" | "key" | "id" | "type" | "suffix" | "server" | "_" => {
-                Token::Word(known(inside), None)
+                PatternToken::Word(known(inside), None)
             }
-            "{" => Token::literal("{"),
-            "[" => Token::Optional(0),
-            "]" => Token::OptionalEnd,
-            ")" => Token::CaptureEnd,
+            "{" => PatternToken::literal("{"),
+            "[" => PatternToken::Optional(0),
+            "]" => PatternToken::OptionalEnd,
+            ")" => PatternToken::CaptureEnd,
             _ if inside.starts_with('*') => {
-                Token::Any(String::new(), inside.trim_start_matches('*').to_owned())
+                PatternToken::Any(String::new(), inside.trim_start_matches('*').to_owned())
             }
             _ => match (inside.strip_prefix('@'), inside.strip_suffix('(')) {
-                (Some(list), _) => {
-                    Token::Attributes(list.split(',').filter_map(Wanted::parse).collect())
-                }
-                (_, Some(name)) => Token::Capture(known(name)),
+                (Some(list), _) => PatternToken::Attributes(
+                    list.split(',').filter_map(WantedAttribute::parse).collect(),
+                ),
+                (_, Some(name)) => PatternToken::Capture(known(name)),
                 _ => {
                     let known = "ws, sp, nl, ns, number, name, key, id, type, suffix, server, _, *, @…, [, ], …(, ), {";
                     return Err(format!("{{{inside}}} is not a word of patterns: {known}"));
@@ -663,13 +687,13 @@ impl Token {
     }
 }
 
-impl Wanted {
+impl WantedAttribute {
     fn parse(item: &str) -> Option<Self> {
         let (item, may_miss) = item.strip_suffix('?').map_or((item, false), |item| (item, true));
         let (item, is_escaped) = item.strip_suffix('&').map_or((item, false), |item| (item, true));
         let (word, attribute) = item.split_once('=').unwrap_or((item, item));
         let (word, attribute) = (known(word), attribute.to_owned());
-        let wanted = Wanted { word, attribute, may_miss, is_escaped };
+        let wanted = WantedAttribute { word, attribute, may_miss, is_escaped };
         Some(wanted).filter(|_| !item.is_empty())
     }
 }

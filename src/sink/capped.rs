@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::event::owned::Texts;
+use crate::event::owned::BorrowsText;
 use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Reasoning, Text};
 use crate::sink::{Fused, Sink};
 

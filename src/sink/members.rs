@@ -3,7 +3,7 @@
 //! schema says of them. Each member is named, typed, documented and read here
 //! and nowhere else.
 
-use crate::event::words::Word;
+use crate::event::words::ClosedWords;
 use crate::event::{
     Block, CallInput, Failure, Finish, InvalidToolCall, Kind, Output, Prompt, ProviderEvent,
     Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue,
@@ -100,7 +100,7 @@ impl Value for bool {
     }
 }
 
-impl<W: Word> Value for W {
+impl<W: ClosedWords> Value for W {
     fn schema() -> String {
         let words: Vec<String> = W::all().map(|word| format!("\"{word}\"")).collect();
         format!("\"enum\": [{}]", words.join(", "))

@@ -227,6 +227,121 @@ fn names_are_unique() {
     );
 }
 
+/// Names that stand twice for one idea: a command and what it prints with, an option and what it sets.
+const ONE_IDEA: &[&str] = &["AtEnd", "Classify", "Frames", "StartIn", "Tools"];
+
+/// Names that stand for several ideas yet, and how often. None is to be added.
+const SHARED_NAMES: &[(&str, usize)] = &[
+    ("Agent", 2),
+    ("Answer", 2),
+    ("Aside", 2),
+    ("Asked", 2),
+    ("Batch", 2),
+    ("Block", 4),
+    ("Call", 4),
+    ("Chunks", 2),
+    ("Content", 2),
+    ("Counts", 2),
+    ("Detect", 2),
+    ("Done", 2),
+    ("Ending", 2),
+    ("Envelope", 2),
+    ("Events", 3),
+    ("Failure", 2),
+    ("Fault", 2),
+    ("Field", 2),
+    ("Found", 3),
+    ("Gathered", 2),
+    ("Given", 3),
+    ("Inner", 3),
+    ("Kept", 2),
+    ("Known", 2),
+    ("Layout", 2),
+    ("Log", 2),
+    ("Look", 2),
+    ("Members", 3),
+    ("Message", 3),
+    ("Named", 2),
+    ("Node", 3),
+    ("Object", 4),
+    ("Open", 5),
+    ("OpenCall", 2),
+    ("Outcome", 3),
+    ("Output", 2),
+    ("Part", 5),
+    ("Parts", 2),
+    ("Place", 2),
+    ("Places", 2),
+    ("Program", 2),
+    ("Progress", 3),
+    ("Raw", 2),
+    ("Reader", 2),
+    ("Reading", 2),
+    ("Record", 2),
+    ("Recorder", 2),
+    ("Repeats", 2),
+    ("Report", 2),
+    ("Role", 2),
+    ("Row", 4),
+    ("Rule", 2),
+    ("Search", 2),
+    ("Section", 2),
+    ("Shape", 3),
+    ("Slot", 2),
+    ("Source", 4),
+    ("Start", 2),
+    ("State", 3),
+    ("Status", 2),
+    ("Step", 2),
+    ("Sum", 2),
+    ("Table", 2),
+    ("Text", 2),
+    ("Tree", 2),
+    ("Turn", 4),
+    ("Value", 4),
+    ("Values", 2),
+    ("Verdict", 2),
+    ("Word", 2),
+];
+
+/// The types of a file, each with its name.
+fn types(source: &Source) -> impl Iterator<Item = &str> {
+    let words = source.code().lines().filter_map(|line| {
+        let line = match line.strip_prefix("pub(") {
+            Some(rest) => rest.split_once(") ")?.1,
+            None => line.strip_prefix("pub ").unwrap_or(line),
+        };
+        let (kind, rest) = line.split_once(' ')?;
+        ["struct", "enum", "trait", "type"].contains(&kind).then_some(rest)
+    });
+    words.filter_map(|rest| rest.split(|c: char| !c.is_alphanumeric()).next())
+}
+
+#[test]
+fn a_name_of_a_type_has_one_meaning() {
+    let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in sources("src") {
+        for name in types(&source) {
+            files.entry(name.to_owned()).or_default().push(source.name.clone());
+        }
+    }
+    let mut wrong = Vec::new();
+    let of = |name: &str| files.get(name).map_or(0, Vec::len);
+    for (name, files) in files.iter().filter(|(_, files)| files.len() > 1) {
+        let known = SHARED_NAMES.iter().find(|(shared, _)| shared == name);
+        let most = known.map_or(1, |(_, count)| *count);
+        if files.len() > most && !ONE_IDEA.contains(&name.as_str()) {
+            wrong.push(format!("{name} stands {} times: {}", files.len(), files.join(", ")));
+        }
+    }
+    for (name, count) in SHARED_NAMES.iter().filter(|(name, count)| of(name) < *count) {
+        wrong.push(format!("{name} stands {} times, not {count}: write that", of(name)));
+    }
+    let unneeded = ONE_IDEA.iter().filter(|name| of(name) < 2);
+    wrong.extend(unneeded.map(|name| format!("{name} stands once: take it out of ONE_IDEA")));
+    check(&wrong);
+}
+
 #[test]
 fn files_are_tidy() {
     let mut wrong = Vec::new();

@@ -15,7 +15,7 @@ const CONTROL: u8 = 0x0c;
 const OTHER: u8 = 0x80;
 
 /// A text without its escapes.
-pub(super) struct Decoded<'r> {
+pub(super) struct UnescapedText<'r> {
     raw: &'r [u8],
     pub(super) text: Cow<'r, [u8]>,
     /// Where text and raw bytes go apart: places in both. From each on, they go on side by side.
@@ -51,10 +51,10 @@ impl Quote {
     }
 }
 
-impl<'r> Decoded<'r> {
+impl<'r> UnescapedText<'r> {
     pub(super) fn new(raw: &'r [u8]) -> Self {
         if memchr(b'\\', raw).is_none() {
-            return Decoded { raw, text: Cow::Borrowed(raw), marks: Vec::new() };
+            return UnescapedText { raw, text: Cow::Borrowed(raw), marks: Vec::new() };
         }
         let mut text = Vec::with_capacity(raw.len());
         let mut marks = vec![(0, 0)];
@@ -81,7 +81,7 @@ impl<'r> Decoded<'r> {
             marks.push((text.len(), at));
         }
         text.extend_from_slice(raw.get(at..).unwrap_or_default());
-        Decoded { raw, text: Cow::Owned(text), marks }
+        UnescapedText { raw, text: Cow::Owned(text), marks }
     }
 
     pub(super) fn get(&self, at: usize) -> Option<u8> {

@@ -6,9 +6,11 @@ use std::sync::LazyLock;
 
 use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem};
 
-use crate::capture::redaction::decoded::{Decoded, LINE_END};
+use crate::capture::redaction::decoded::{LINE_END, UnescapedText};
 use crate::capture::redaction::word::{ADDRESS, is_word};
-use crate::event::secrets::{Letters, Place, SCHEMES, SHAPES, Shape, may_end_name, named};
+use crate::event::secrets::{
+    Letters, SCHEMES, SHAPES, SecretPlace, SecretShape, may_end_name, named,
+};
 
 /// The shortest token after `Bearer` in a text, in bytes: shorter ones are words.
 const MIN_TOKEN: usize = 16;
@@ -34,8 +36,8 @@ pub(super) struct Secret {
 
 /// Returns the secrets in these bytes, in order; none overlaps another.
 pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
-    let decoded = Decoded::new(bytes);
-    let mut finder = Finder { bytes, text: &decoded, found: Vec::new() };
+    let decoded = UnescapedText::new(bytes);
+    let mut finder = SecretFinder { bytes, text: &decoded, found: Vec::new() };
     finder.shapes();
     finder.private_keys();
     finder.at_signs();
@@ -58,9 +60,9 @@ pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
     secrets
 }
 
-struct Finder<'t> {
+struct SecretFinder<'t> {
     bytes: &'t [u8],
-    text: &'t Decoded<'t>,
+    text: &'t UnescapedText<'t>,
     found: Vec<Secret>,
 }
 
@@ -99,7 +101,7 @@ fn may_be_number(what: &str) -> bool {
     !matches!(what, "a token" | "a secret" | "credentials")
 }
 
-impl Finder<'_> {
+impl SecretFinder<'_> {
     /// Adds what stands in this part of the text, unless it was replaced.
     fn add(&mut self, what: &'static str, range: Range<usize>) {
         let raw = self.text.raw(range.start)..self.text.raw(range.end);
@@ -323,7 +325,7 @@ impl Finder<'_> {
             }
             let begin = end - run_back(self.before(end), is_name);
             let name = self.text.text.get(begin..end).unwrap_or_default();
-            let name = Named { begin, name, after: sign + 1, is_quoted, is_tight };
+            let name = NamedSecret { begin, name, after: sign + 1, is_quoted, is_tight };
             match (is_set, is_quoted) {
                 (true, _) => self.set(&name),
                 (false, true) => self.member(&name),
@@ -334,7 +336,7 @@ impl Finder<'_> {
 
     /// Finds the value of a member, also where it is a list, and where the member beside it names
     /// it (`"name": "authorization", "value": "…"`).
-    fn member(&mut self, name: &Named<'_>) {
+    fn member(&mut self, name: &NamedSecret<'_>) {
         let begin = self.skip_space(name.after);
         let Some((what, place)) = named(name.name) else {
             if matches!(name.name, b"name" | b"key") {
@@ -342,10 +344,10 @@ impl Finder<'_> {
             }
             return;
         };
-        if place == Place::Query {
+        if place == SecretPlace::Query {
             return;
         }
-        let is_owner = place == Place::Owner;
+        let is_owner = place == SecretPlace::Owner;
         match self.text.get(begin) {
             Some(b'"' | b'\'') => self.string(what, begin, is_owner),
             Some(b'[') => {
@@ -402,7 +404,7 @@ impl Finder<'_> {
     fn pair(&mut self, opener: usize) {
         let Some((end, _)) = self.text.string_end(opener) else { return };
         let name = self.text.text.get(opener + 1..end).unwrap_or_default();
-        let Some((what, Place::Everywhere)) = named(name) else { return };
+        let Some((what, SecretPlace::Everywhere)) = named(name) else { return };
         let is_value = self.next_member(end + 1).is_some_and(|name| name.starts_with(b"value"));
         let colon = memchr(b':', self.text.from(end)).filter(|_| is_value);
         if let Some(colon) = colon {
@@ -411,23 +413,23 @@ impl Finder<'_> {
     }
 
     /// Finds the value in a query of a URL, or of a variable that is set.
-    fn set(&mut self, name: &Named<'_>) {
+    fn set(&mut self, name: &NamedSecret<'_>) {
         let Some((what, place)) = named(name.name) else { return };
         let is_query = self.before(name.begin).ends_with(b"?")
             || self.before(name.begin).ends_with(b"&")
             || self.before(name.begin).ends_with(b"#")
             || self.before(name.begin).ends_with(b"&amp;");
-        if is_query && name.is_tight && !name.is_quoted && place != Place::Owner {
+        if is_query && name.is_tight && !name.is_quoted && place != SecretPlace::Owner {
             let value = self.text.from(name.after);
             let length = run(value, self::is_query);
-            let is_enough = place != Place::Query || length >= MIN_VALUE;
+            let is_enough = place != SecretPlace::Query || length >= MIN_VALUE;
             if is_enough {
                 let end = name.after + length;
                 self.add_value(what, name.after..end, self.text.raw(end));
             }
             return;
         }
-        if place != Place::Everywhere || what == "a cookie" {
+        if place != SecretPlace::Everywhere || what == "a cookie" {
             return;
         }
         let arrow = usize::from(self.text.get(name.after) == Some(b'>'));
@@ -456,12 +458,12 @@ impl Finder<'_> {
     }
 
     /// Finds the value of a head: of HTTP, of `curl -v`, of YAML, and in a text.
-    fn head(&mut self, name: &Named<'_>) {
+    fn head(&mut self, name: &NamedSecret<'_>) {
         if !name.is_tight {
             return;
         }
         let Some((what, place)) = named(name.name) else { return };
-        if place == Place::Query {
+        if place == SecretPlace::Query {
             return;
         }
         let before = self.before(name.begin);
@@ -545,7 +547,7 @@ impl Finder<'_> {
 }
 
 /// A name and the place after the sign that sets its value.
-struct Named<'t> {
+struct NamedSecret<'t> {
     begin: usize,
     name: &'t [u8],
     after: usize,
@@ -596,21 +598,21 @@ fn bearer(text: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// Returns the shape of the key at the beginning of a text, and the length of its rest.
-fn shape_of(text: &[u8]) -> Option<(&'static Shape, usize)> {
+fn shape_of(text: &[u8]) -> Option<(&'static SecretShape, usize)> {
     let fits = SHAPES.iter().filter_map(|shape| Some((shape, shape.rest(text)?)));
     fits.max_by_key(|(shape, _)| shape.prefix.len())
 }
 
 /// Where shapes and web tokens may begin. Most places are no such beginning, and not looked at.
-struct Starts {
+struct SecretStarts {
     /// The two bytes that they begin with: a set of bits for each first one.
     first: [[u64; 4]; 256],
     /// The two bytes before a prefix's first separator, five bits of each: the separators.
     before: [u8; 1 << 10],
 }
 
-static STARTS: LazyLock<Starts> = LazyLock::new(|| {
-    let mut starts = Starts { first: [[0; 4]; 256], before: [0; 1 << 10] };
+static STARTS: LazyLock<SecretStarts> = LazyLock::new(|| {
+    let mut starts = SecretStarts { first: [[0; 4]; 256], before: [0; 1 << 10] };
     for prefix in SHAPES.iter().map(|shape| shape.prefix.as_bytes()).chain([&b"eyJ"[..]]) {
         if let [first, second, ..] = prefix {
             starts.first[usize::from(*first)][usize::from(second >> 6)] |= 1 << (second & 63);
@@ -623,7 +625,7 @@ static STARTS: LazyLock<Starts> = LazyLock::new(|| {
     starts
 });
 
-impl Starts {
+impl SecretStarts {
     fn may_begin(&self, text: &[u8]) -> bool {
         let [first, second, ..] = text else { return false };
         self.first[usize::from(*first)][usize::from(second >> 6)] & (1 << (second & 63)) != 0

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::capture::{LAWS, Law, Read};
+use crate::capture::{LAWS, Law, ReadWith};
 use crate::commands::check::select::BROKEN;
 use crate::commands::mistakes::quoted;
 use crate::io::{report_on, write_whole};
@@ -64,7 +64,7 @@ impl Violation {
 
 /// Returns the laws that a capture breaks, each shown by a file beside it.
 pub(super) fn violations(
-    read: &Read<'_>,
+    read: &ReadWith<'_>,
     config: &Config,
     (name, args): (&str, &[String]),
     capture: &[u8],

@@ -22,16 +22,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::bail;
 
 use crate::capture::{
-    Compared, Diff, Filter, Golden, GoldenError, GoldenFile, Read, Redactor, joined,
+    Compared, Diff, Filter, Golden, GoldenError, GoldenFile, ReadWith, Redactor, joined,
 };
 use crate::cli::Check;
 use crate::commands::check::laws::violations;
-use crate::commands::check::parts::Parts;
-use crate::commands::check::report::{Style, report as page};
-use crate::commands::check::result::{Checked, Kind, Sum};
+use crate::commands::check::parts::CaptureParts;
+use crate::commands::check::report::{ReportStyle, report as page};
+use crate::commands::check::result::{Checked, ResultKind, ResultSum};
 use crate::commands::check::review::review;
 pub(super) use crate::commands::check::select::with_captures;
-use crate::commands::check::select::{Capture, Found, GOLDEN, is_special, is_stream};
+use crate::commands::check::select::{CheckedFile, FoundCaptures, GOLDEN, is_special, is_stream};
 use crate::commands::check::settings::Settings;
 use crate::commands::mistakes::quoted;
 use crate::commands::parallel::{Finished, parallel};
@@ -49,7 +49,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     if let Err(why) = Settings::default().then(&given).read() {
         bail!("{}", why.of_settings());
     }
-    let found = Found::new(args)?;
+    let found = FoundCaptures::new(args)?;
     let mut status = found.status;
     if args.redact {
         redact_all(&found.captures, &mut status);
@@ -57,7 +57,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     let names = found.captures.iter().map(|capture| capture.name.as_str().into()).collect();
     let inputs = Inputs { names, signals };
     let captures = found.captures.iter().map(|capture| (capture.name.as_str(), capture)).collect();
-    let run = Run {
+    let run = CheckRun {
         args,
         given,
         captures,
@@ -78,16 +78,16 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     if args.prune && signal.is_none() {
         prune(&mut results);
     }
-    let sum = Sum::of(&results, found.passed.len());
+    let sum = ResultSum::of(&results, found.passed.len());
     for one in &results {
         let Some(outcome) = one.outcome() else { continue };
         status.note(outcome);
-        if matches!(one.kind, Kind::Unreadable | Kind::Unwritten) {
+        if matches!(one.kind, ResultKind::Unreadable | ResultKind::Unwritten) {
             report_on(&mut io::stderr(), &one.name, &one.message, None);
         }
     }
     let is_full = args.full;
-    let style = Style { form: args.report, is_full, has_color: has_color(args.color) };
+    let style = ReportStyle { form: args.report, is_full, has_color: has_color(args.color) };
     let why = sum.why(&command(args));
     print(&page(&results, &sum, why.as_deref(), style))?;
     if let Some(signal) = signal {
@@ -126,12 +126,12 @@ fn report_recoded(checked: &[Checked]) {
 /// Says of a capture that is gone which one gives the same events, and the other way round.
 fn find_renamed(checked: &mut [Checked]) {
     let events = |one: &Checked| one.fresh.as_ref().map(|golden| golden.events.clone());
-    let of = |kind: &[Kind], checked: &[Checked]| -> Vec<(usize, String)> {
+    let of = |kind: &[ResultKind], checked: &[Checked]| -> Vec<(usize, String)> {
         let all = checked.iter().enumerate().filter(|(_, one)| kind.contains(&one.kind));
         all.filter_map(|(at, one)| Some((at, events(one)?))).collect()
     };
-    let mut new = of(&[Kind::NoGolden, Kind::New], checked);
-    for (gone, events) in of(&[Kind::NoCapture], checked) {
+    let mut new = of(&[ResultKind::NoGolden, ResultKind::New], checked);
+    for (gone, events) in of(&[ResultKind::NoCapture], checked) {
         let Some(at) = new.iter().position(|(_, other)| *other == events) else { continue };
         let (other, _) = new.remove(at);
         let name = |at: usize| checked.get(at).map(|one| one.name.clone()).unwrap_or_default();
@@ -147,20 +147,22 @@ fn find_renamed(checked: &mut [Checked]) {
 
 /// Removes the golden files of captures that are gone.
 fn prune(checked: &mut [Checked]) {
-    for one in checked.iter_mut().filter(|one| one.kind == Kind::NoCapture) {
+    for one in checked.iter_mut().filter(|one| one.kind == ResultKind::NoCapture) {
         let path = format!("{}{GOLDEN}", one.name);
         (one.kind, one.message) = match fs::remove_file(&path) {
-            Ok(()) => (Kind::Removed, format!("its golden file was removed: {}", one.message)),
-            Err(error) => (Kind::Unwritten, format!("{path}: {error}")),
+            Ok(()) => {
+                (ResultKind::Removed, format!("its golden file was removed: {}", one.message))
+            }
+            Err(error) => (ResultKind::Unwritten, format!("{path}: {error}")),
         };
     }
 }
 
 /// Replaces the secrets in captures; the same secret has the same word in all of them. One that
 /// cannot be read is left to the check.
-fn redact_all(captures: &[Capture], status: &mut Status) {
+fn redact_all(captures: &[CheckedFile], status: &mut Status) {
     let (mut redactor, stderr) = (Redactor::default(), &mut io::stderr());
-    for Capture { name, .. } in captures {
+    for CheckedFile { name, .. } in captures {
         let Ok(mut capture) = read_capture(name) else { continue };
         if !redact(&mut redactor, name, &mut capture, stderr) {
             continue;
@@ -182,28 +184,28 @@ fn read_capture(name: &str) -> io::Result<Vec<u8>> {
 }
 
 /// One run over all captures.
-struct Run<'a> {
+struct CheckRun<'a> {
     args: &'a Check,
     /// What the command line says.
     given: Settings,
-    captures: BTreeMap<&'a str, &'a Capture>,
+    captures: BTreeMap<&'a str, &'a CheckedFile>,
     /// The reader that has to keep the laws: a test gives one that breaks a law.
-    read: &'a Read<'a>,
+    read: &'a ReadWith<'a>,
     /// True once one has failed, with `--fail-fast`.
     is_over: AtomicBool,
     checked: Mutex<BTreeMap<String, Checked>>,
     /// The readings so far, by their settings: most captures of a folder have the same.
-    readings: Mutex<BTreeMap<Settings, Arc<Reading>>>,
+    readings: Mutex<BTreeMap<Settings, Arc<CaptureReading>>>,
 }
 
 /// What a capture and its golden file are read with.
-struct Reading {
+struct CaptureReading {
     settings: Settings,
     config: Config,
     filter: Filter,
 }
 
-impl Run<'_> {
+impl CheckRun<'_> {
     /// Checks one capture.
     fn one(&self, name: &str) -> Finished {
         let mut finished = Finished::default();
@@ -212,7 +214,7 @@ impl Run<'_> {
             return finished;
         }
         let mut one = self.checked(capture, &mut finished.stderr);
-        one.is_excused = self.args.laws && one.kind == Kind::NoGolden;
+        one.is_excused = self.args.laws && one.kind == ResultKind::NoGolden;
         if self.args.fail_fast && one.outcome().is_some() {
             self.is_over.store(true, Ordering::Relaxed);
         }
@@ -227,38 +229,50 @@ impl Run<'_> {
         self.args.update || self.args.review
     }
 
-    fn checked(&self, capture: &Capture, stderr: &mut dyn Write) -> Checked {
+    fn checked(&self, capture: &CheckedFile, stderr: &mut dyn Write) -> Checked {
         let name = &capture.name;
         let path = format!("{name}{GOLDEN}");
         let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound;
         let file = match fs::read(&path) {
             Ok(bytes) => Some(GoldenFile::read(&bytes)),
             Err(error) if is_missing(&error) => None,
-            Err(error) => return Checked::new(name, Kind::Unreadable, format!("{path}: {error}")),
+            Err(error) => {
+                return Checked::new(name, ResultKind::Unreadable, format!("{path}: {error}"));
+            }
         };
         let bytes = match (read_capture(name), &file) {
             (Ok(bytes), _) => bytes,
             (Err(error), Some(file)) if is_missing(&error) => {
                 let message = "its golden file is there, and it is not";
                 let fresh = file.golden.as_ref().ok().cloned();
-                return Checked { fresh, ..Checked::new(name, Kind::NoCapture, message) };
+                return Checked { fresh, ..Checked::new(name, ResultKind::NoCapture, message) };
             }
-            (Err(error), _) => return Checked::new(name, Kind::Unreadable, error.to_string()),
+            (Err(error), _) => {
+                return Checked::new(name, ResultKind::Unreadable, error.to_string());
+            }
         };
         let (reading, wrong) = match self.reading(capture, file.as_ref()) {
             Ok(reading) => reading,
             Err(error) => return self.unusable(name, &error),
         };
-        let parts = Parts::of(&bytes, &reading.config);
+        let parts = CaptureParts::of(&bytes, &reading.config);
         if parts.is_empty() && file.is_none() {
             let message = "it is a file of recorded exchanges, none of them a model's answer";
-            return Checked::new(name, Kind::Passed, if self.writes() { message } else { "" });
+            return Checked::new(
+                name,
+                ResultKind::Passed,
+                if self.writes() { message } else { "" },
+            );
         }
         let fresh = self.fresh(capture, &reading, &parts, file.as_ref());
         let is_text = !reading.settings.names_a_format() && !is_stream(&fresh.events);
         if is_text && !capture.is_known && file.is_none() {
             let message = "it is no stream, log or body, and was passed over";
-            return Checked::new(name, Kind::Passed, if self.writes() { message } else { "" });
+            return Checked::new(
+                name,
+                ResultKind::Passed,
+                if self.writes() { message } else { "" },
+            );
         }
         let broken = (self.args.laws).then(|| {
             let broken = |(part, bytes): (&str, &[u8])| {
@@ -280,16 +294,16 @@ impl Run<'_> {
         let is_recoded = file.as_ref().is_some_and(|file| file.is_recoded);
         let is_made_so = golden.is_some_and(|golden| golden.head == fresh.head);
         let (kind, message) = match (&file, &wrong) {
-            (None, _) => (Kind::NoGolden, "it has no golden file".into()),
-            (_, Some(error)) => (Kind::Broken, self.unusable(name, error).message),
-            _ if !diff.hunks.is_empty() => (Kind::Differs, String::new()),
+            (None, _) => (ResultKind::NoGolden, "it has no golden file".into()),
+            (_, Some(error)) => (ResultKind::Broken, self.unusable(name, error).message),
+            _ if !diff.hunks.is_empty() => (ResultKind::Differs, String::new()),
             _ if self.args.update && !is_made_so => {
-                (Kind::Differs, "its settings are others".into())
+                (ResultKind::Differs, "its settings are others".into())
             }
             _ if self.args.update && is_recoded => {
-                (Kind::Broken, "something had changed its line ends".into())
+                (ResultKind::Broken, "something had changed its line ends".into())
             }
-            _ => (Kind::Same, String::new()),
+            _ => (ResultKind::Same, String::new()),
         };
         let one = Checked { broken, diff, is_recoded, ..Checked::new(name, kind, message) };
         self.written(one, fresh, is_text)
@@ -297,7 +311,7 @@ impl Run<'_> {
 
     /// Writes a golden file that is missing or differs, with `--update`.
     fn written(&self, mut one: Checked, fresh: Golden, is_text: bool) -> Checked {
-        if one.kind == Kind::Same {
+        if one.kind == ResultKind::Same {
             return one;
         }
         if self.writes() {
@@ -309,18 +323,18 @@ impl Run<'_> {
                 let message = format!("{path}: {error}");
                 return Checked {
                     broken: one.broken,
-                    ..Checked::new(&one.name, Kind::Unwritten, message)
+                    ..Checked::new(&one.name, ResultKind::Unwritten, message)
                 };
             }
             (one.kind, one.message) = match one.kind {
-                Kind::NoGolden => (Kind::New, "its golden file is new".into()),
-                Kind::Broken => {
-                    (Kind::Mended, format!("its golden file is mended: {}", one.message))
+                ResultKind::NoGolden => (ResultKind::New, "its golden file is new".into()),
+                ResultKind::Broken => {
+                    (ResultKind::Mended, format!("its golden file is mended: {}", one.message))
                 }
                 _ if one.message.is_empty() => {
-                    (Kind::Changed, "its golden file has changed".into())
+                    (ResultKind::Changed, "its golden file has changed".into())
                 }
-                _ => (Kind::Changed, format!("its golden file has changed: {}", one.message)),
+                _ => (ResultKind::Changed, format!("its golden file has changed: {}", one.message)),
             };
         }
         one.fresh = Some(fresh);
@@ -331,9 +345,9 @@ impl Run<'_> {
     /// written anew, options that can't be used are left out.
     fn reading(
         &self,
-        capture: &Capture,
+        capture: &CheckedFile,
         file: Option<&GoldenFile>,
-    ) -> Result<(Arc<Reading>, Option<GoldenError>), GoldenError> {
+    ) -> Result<(Arc<CaptureReading>, Option<GoldenError>), GoldenError> {
         let mut wrong = file.and_then(|file| file.golden.as_ref().err()).cloned();
         let kept = file.map(|file| Settings::of(&file.head)).unwrap_or_default();
         let all = |kept: &Settings| capture.folder.settings.then(kept).then(&self.given);
@@ -348,13 +362,13 @@ impl Run<'_> {
     }
 
     /// Returns how these settings read, which is found out once for all captures that have them.
-    fn reading_of(&self, settings: Settings) -> Result<Arc<Reading>, GoldenError> {
+    fn reading_of(&self, settings: Settings) -> Result<Arc<CaptureReading>, GoldenError> {
         let mut readings = self.readings.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(reading) = readings.get(&settings) {
             return Ok(Arc::clone(reading));
         }
         let (config, filter) = settings.read()?;
-        let reading = Arc::new(Reading { settings: settings.clone(), config, filter });
+        let reading = Arc::new(CaptureReading { settings: settings.clone(), config, filter });
         readings.insert(settings, Arc::clone(&reading));
         Ok(reading)
     }
@@ -362,9 +376,9 @@ impl Run<'_> {
     /// Returns the golden file that a capture gives now.
     fn fresh(
         &self,
-        capture: &Capture,
-        reading: &Reading,
-        parts: &Parts<'_>,
+        capture: &CheckedFile,
+        reading: &CaptureReading,
+        parts: &CaptureParts<'_>,
         file: Option<&GoldenFile>,
     ) -> Golden {
         let mut head = reading.settings.beyond(&capture.folder.settings);
@@ -396,11 +410,11 @@ impl Run<'_> {
     fn unusable(&self, name: &str, error: &GoldenError) -> Checked {
         let word = quoted(name);
         match error {
-            GoldenError::Newer(_) => Checked::new(name, Kind::Newer, error.to_string()),
-            _ if self.writes() => Checked::new(name, Kind::Broken, error.to_string()),
+            GoldenError::Newer(_) => Checked::new(name, ResultKind::Newer, error.to_string()),
+            _ if self.writes() => Checked::new(name, ResultKind::Broken, error.to_string()),
             _ => {
                 let way = format!("`toolstream check --update {word}` writes it anew");
-                Checked::new(name, Kind::Broken, format!("{error}; {way}"))
+                Checked::new(name, ResultKind::Broken, format!("{error}; {way}"))
             }
         }
     }
@@ -444,16 +458,16 @@ mod tests {
     #[test]
     fn the_sum_counts_in_words() {
         let all = |count: usize, kind| (0..count).map(move |_| Checked::new("a", kind, ""));
-        let checked: Vec<_> = all(1041, Kind::Same)
-            .chain(all(3, Kind::Differs))
-            .chain(all(1, Kind::NoGolden))
+        let checked: Vec<_> = all(1041, ResultKind::Same)
+            .chain(all(3, ResultKind::Differs))
+            .chain(all(1, ResultKind::NoGolden))
             .collect();
         assert_eq!(
-            Sum::of(&checked, 2).to_string(),
+            ResultSum::of(&checked, 2).to_string(),
             "1,045 checked: 1,041 the same, 3 differ, 1 has no golden file; 2 files were passed over"
         );
-        let passed = [Checked::new("a", Kind::Passed, "")];
-        assert_eq!(Sum::of(&passed, 0).to_string(), "0 checked; 1 file was passed over");
+        let passed = [Checked::new("a", ResultKind::Passed, "")];
+        assert_eq!(ResultSum::of(&passed, 0).to_string(), "0 checked; 1 file was passed over");
     }
 
     #[test]
@@ -490,8 +504,8 @@ mod tests {
             unreachable!()
         };
         let given = Settings { args: vec!["--format=text".into()], ..Settings::default() };
-        let capture = Capture { name: name.clone(), folder: Arc::default(), is_known: true };
-        let run = Run {
+        let capture = CheckedFile { name: name.clone(), folder: Arc::default(), is_known: true };
+        let run = CheckRun {
             args: &args,
             given,
             captures: [(name.as_str(), &capture)].into(),
@@ -502,8 +516,8 @@ mod tests {
         };
         run.one(&name);
         let checked: Vec<_> = run.checked.into_inner().unwrap().into_values().collect();
-        let sum = Sum::of(&checked, 0);
-        let style = Style { form: Report::Text, is_full: false, has_color: false };
+        let sum = ResultSum::of(&checked, 0);
+        let style = ReportStyle { form: Report::Text, is_full: false, has_color: false };
         let out = page(&checked, &sum, None, style);
         let file = format!("{name}.pieces.broken");
         assert!(

@@ -10,19 +10,19 @@ use crate::pipeline::Config;
 use crate::sink::{Join, Label, Ndjson};
 
 /// The streams of a capture.
-pub(super) struct Parts<'c> {
+pub(super) struct CaptureParts<'c> {
     /// Each with its name within the capture, `#N`, if that is a file of exchanges.
     streams: Vec<(Option<String>, Cow<'c, [u8]>)>,
     /// The reason why there are no more.
     broken: Option<Broken>,
 }
 
-impl<'c> Parts<'c> {
+impl<'c> CaptureParts<'c> {
     /// Returns the streams of a capture that is read so.
     pub(super) fn of(capture: &'c [u8], config: &Config) -> Self {
         let cassette = cassette::open(capture).filter(|_| may_be_cassette(config));
         let Some(cassette) = cassette else {
-            return Parts { streams: vec![(None, capture.into())], broken: None };
+            return CaptureParts { streams: vec![(None, capture.into())], broken: None };
         };
         let (mut streams, mut broken) = (Vec::new(), None);
         for exchange in cassette {
@@ -35,7 +35,7 @@ impl<'c> Parts<'c> {
                 Err(error) => broken = Some(error),
             }
         }
-        Parts { streams, broken }
+        CaptureParts { streams, broken }
     }
 
     /// True if nothing in it is a model's: there are exchanges, and no such answer among them.

@@ -8,7 +8,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use crate::cli::Report;
 use crate::commands::check::laws::Violation;
-use crate::commands::check::result::{Checked, Kind, Sum};
+use crate::commands::check::result::{Checked, ResultKind, ResultSum};
 use crate::commands::check::select::GOLDEN;
 use crate::json;
 use crate::sink::grouped;
@@ -23,14 +23,19 @@ const MAX_NAMES: usize = 3;
 
 /// How results are printed.
 #[derive(Clone, Copy)]
-pub(super) struct Style {
+pub(super) struct ReportStyle {
     pub(super) form: Report,
     pub(super) is_full: bool,
     pub(super) has_color: bool,
 }
 
 /// Returns the report. `why` says why the answer is no, if it is, and what can be done.
-pub(super) fn report(checked: &[Checked], sum: &Sum, why: Option<&str>, style: Style) -> String {
+pub(super) fn report(
+    checked: &[Checked],
+    sum: &ResultSum,
+    why: Option<&str>,
+    style: ReportStyle,
+) -> String {
     let why_line = why.map(|why| format!("{why}\n")).unwrap_or_default();
     match style.form {
         Report::Text => format!("{}{why_line}{sum}\n", text(checked, style)),
@@ -53,13 +58,13 @@ pub(super) fn difference(one: &Checked, has_color: bool) -> String {
     names + &one.diff.page(has_color)
 }
 
-fn text(checked: &[Checked], style: Style) -> String {
+fn text(checked: &[Checked], style: ReportStyle) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut alike: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut order = Vec::new();
     for one in checked {
         let is_quiet = one.message.is_empty() || one.is_excused;
-        if !is_quiet && !matches!(one.kind, Kind::Unreadable | Kind::Unwritten) {
+        if !is_quiet && !matches!(one.kind, ResultKind::Unreadable | ResultKind::Unwritten) {
             lines.push(safe(&format!("{}: {}", one.name, one.message)));
         }
         lines.extend(one.notes.iter().map(|note| safe(&format!("{}: note: {note}", one.name))));
@@ -185,7 +190,8 @@ fn safe_lines(text: &str) -> String {
 /// <https://github.com/testmoapp/junitxml>.
 fn junit(checked: &[Checked]) -> String {
     let cases: Vec<&Checked> = checked.iter().filter(|one| one.row().is_some()).collect();
-    let is_error = |one: &Checked| matches!(one.kind, Kind::Unreadable | Kind::Unwritten);
+    let is_error =
+        |one: &Checked| matches!(one.kind, ResultKind::Unreadable | ResultKind::Unwritten);
     let failed = cases.iter().filter(|one| one.outcome().is_some() && !is_error(one)).count();
     let errors = cases.iter().filter(|one| is_error(one)).count().to_string();
     let (tests, failed) = (cases.len().to_string(), failed.to_string());

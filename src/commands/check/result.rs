@@ -10,7 +10,7 @@ use crate::status::Outcome;
 
 /// A kind of result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ResultKind {
     Same,
     New,
     Changed,
@@ -28,8 +28,8 @@ pub(super) enum Kind {
 }
 
 /// How a kind of result is counted.
-pub(super) struct Counted {
-    kind: Kind,
+pub(super) struct KindRow {
+    kind: ResultKind,
     /// Its name in JSON.
     pub(super) name: &'static str,
     /// The words of the sum for one, and for several.
@@ -39,38 +39,50 @@ pub(super) struct Counted {
 }
 
 const fn row(
-    kind: Kind,
+    kind: ResultKind,
     name: &'static str,
     one: &'static str,
     several: &'static str,
     outcome: Option<Outcome>,
-) -> Counted {
-    Counted { kind, name, words: (one, several), outcome }
+) -> KindRow {
+    KindRow { kind, name, words: (one, several), outcome }
 }
 
 const NO: Option<Outcome> = Some(Outcome::No);
 
 /// The kinds of results, in the order of the sum.
-pub(super) const KINDS: &[Counted] = &[
-    row(Kind::Same, "same", "the same", "the same", None),
-    row(Kind::New, "new", "new", "new", None),
-    row(Kind::Changed, "changed", "changed", "changed", None),
-    row(Kind::Mended, "mended", "mended", "mended", None),
-    row(Kind::Removed, "removed", "removed", "removed", None),
-    row(Kind::Differs, "differs", "differs", "differ", NO),
-    row(Kind::NoGolden, "no_golden", "has no golden file", "have no golden file", NO),
-    row(Kind::NoCapture, "no_capture", "has no capture", "have no capture", NO),
-    row(Kind::Newer, "newer", "has a newer golden file", "have newer golden files", NO),
-    row(Kind::Broken, "broken", "has a broken golden file", "have broken golden files", NO),
-    row(Kind::Unreadable, "unreadable", "can't be read", "can't be read", Some(Outcome::Usage)),
-    row(Kind::Unwritten, "unwritten", "can't be written", "can't be written", Some(Outcome::Io)),
+pub(super) const KINDS: &[KindRow] = &[
+    row(ResultKind::Same, "same", "the same", "the same", None),
+    row(ResultKind::New, "new", "new", "new", None),
+    row(ResultKind::Changed, "changed", "changed", "changed", None),
+    row(ResultKind::Mended, "mended", "mended", "mended", None),
+    row(ResultKind::Removed, "removed", "removed", "removed", None),
+    row(ResultKind::Differs, "differs", "differs", "differ", NO),
+    row(ResultKind::NoGolden, "no_golden", "has no golden file", "have no golden file", NO),
+    row(ResultKind::NoCapture, "no_capture", "has no capture", "have no capture", NO),
+    row(ResultKind::Newer, "newer", "has a newer golden file", "have newer golden files", NO),
+    row(ResultKind::Broken, "broken", "has a broken golden file", "have broken golden files", NO),
+    row(
+        ResultKind::Unreadable,
+        "unreadable",
+        "can't be read",
+        "can't be read",
+        Some(Outcome::Usage),
+    ),
+    row(
+        ResultKind::Unwritten,
+        "unwritten",
+        "can't be written",
+        "can't be written",
+        Some(Outcome::Io),
+    ),
 ];
 
 /// The result of one capture.
 #[derive(Debug)]
 pub(super) struct Checked {
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ResultKind,
     /// What is to be said beside its name, if anything is.
     pub(super) message: String,
     pub(super) diff: Diff,
@@ -87,7 +99,7 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    pub(super) fn new(name: &str, kind: Kind, message: impl Into<String>) -> Self {
+    pub(super) fn new(name: &str, kind: ResultKind, message: impl Into<String>) -> Self {
         Checked {
             name: name.to_owned(),
             kind,
@@ -102,7 +114,7 @@ impl Checked {
     }
 
     /// How its kind is counted; none if it is no capture.
-    pub(super) fn row(&self) -> Option<&'static Counted> {
+    pub(super) fn row(&self) -> Option<&'static KindRow> {
         KINDS.iter().find(|row| row.kind == self.kind)
     }
 
@@ -120,23 +132,23 @@ impl Checked {
 }
 
 /// The number of captures with each result.
-pub(super) struct Sum {
+pub(super) struct ResultSum {
     /// Each kind, in the order of the table, and how many are of it.
-    counts: Vec<(&'static Counted, u64)>,
+    counts: Vec<(&'static KindRow, u64)>,
     passed: u64,
     /// With `--laws`, how many keep them, and how many break one.
     laws: Option<(u64, u64)>,
 }
 
-impl Sum {
+impl ResultSum {
     pub(super) fn of(checked: &[Checked], passed: usize) -> Self {
         let of = |kind| checked.iter().filter(|one| one.kind == kind).count() as u64;
         let counts = KINDS.iter().map(|row| (row, of(row.kind))).collect();
         let breaks = || checked.iter().filter_map(|one| Some(!one.broken.as_ref()?.is_empty()));
         let laws = |wanted| breaks().filter(|breaks| *breaks == wanted).count() as u64;
-        Sum {
+        ResultSum {
             counts,
-            passed: passed as u64 + of(Kind::Passed),
+            passed: passed as u64 + of(ResultKind::Passed),
             laws: breaks().next().map(|_| (laws(false), laws(true))),
         }
     }
@@ -145,7 +157,7 @@ impl Sum {
         self.counts.iter().map(|(_, count)| count).sum()
     }
 
-    pub(super) fn has(&self, kind: Kind) -> bool {
+    pub(super) fn has(&self, kind: ResultKind) -> bool {
         self.counts.iter().any(|(row, count)| *count > 0 && row.kind == kind)
     }
 
@@ -158,18 +170,18 @@ impl Sum {
                        input that shows it";
             return Some(why.into());
         }
-        if has(Kind::Differs) || has(Kind::Broken) {
+        if has(ResultKind::Differs) || has(ResultKind::Broken) {
             let why = "the golden files say otherwise";
             return Some(format!("{why}; `{command}` writes what the captures give now"));
         }
-        if has(Kind::NoGolden) && self.laws.is_none() {
+        if has(ResultKind::NoGolden) && self.laws.is_none() {
             return Some(format!("golden files are missing; `{command}` writes them"));
         }
-        if has(Kind::NoCapture) {
+        if has(ResultKind::NoCapture) {
             let prune = command.replace(" --update", " --prune");
             return Some(format!("captures are gone; `{prune}` removes their golden files"));
         }
-        has(Kind::Newer)
+        has(ResultKind::Newer)
             .then(|| "golden files are newer; `cargo install toolstream` gets a newer one".into())
     }
 
@@ -185,7 +197,7 @@ impl Sum {
     }
 }
 
-impl fmt::Display for Sum {
+impl fmt::Display for ResultSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kept, broken) = self.laws.unwrap_or_default();
         let laws =

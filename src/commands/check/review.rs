@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::commands::check::report::difference;
-use crate::commands::check::result::{Checked, Kind};
+use crate::commands::check::result::{Checked, ResultKind};
 use crate::commands::check::select::GOLDEN;
 use crate::io::{Asked, Signals, Terminal, die, write_whole};
 use crate::json;
@@ -18,38 +18,40 @@ const HELP: &str =
 pub(super) fn review(checked: &mut [Checked], signals: &Signals) -> anyhow::Result<()> {
     let mut terminal =
         Terminal::open().context("--review asks on a terminal, and there is none")?;
-    let is_open = |one: &Checked| matches!(one.kind, Kind::Differs | Kind::NoGolden | Kind::Broken);
+    let is_open = |one: &Checked| {
+        matches!(one.kind, ResultKind::Differs | ResultKind::NoGolden | ResultKind::Broken)
+    };
     let count = checked.iter().filter(|one| is_open(one) && one.fresh.is_some()).count();
     let open = checked.iter_mut().filter(|one| is_open(one));
     for (one, at) in open.filter(|one| one.fresh.is_some()).zip(1..) {
         let Some(golden) = one.fresh.as_ref().map(crate::capture::Golden::text) else { continue };
         let place = format!("[{}/{}] ", grouped(at), grouped(count as u64));
         match ask(&mut terminal, &(place + &shown(one)), signals)? {
-            Answer::Accept => {
+            ReviewAnswer::Accept => {
                 write_whole(Path::new(&format!("{}{GOLDEN}", one.name)), golden)
                     .with_context(|| format!("{}{GOLDEN}", one.name))?;
                 one.kind = match one.kind {
-                    Kind::NoGolden => Kind::New,
-                    Kind::Broken => Kind::Mended,
-                    _ => Kind::Changed,
+                    ResultKind::NoGolden => ResultKind::New,
+                    ResultKind::Broken => ResultKind::Mended,
+                    _ => ResultKind::Changed,
                 };
                 one.message = "its golden file was written".into();
                 one.diff.hunks.clear();
             }
-            Answer::Skip => {}
-            Answer::Quit => break,
+            ReviewAnswer::Skip => {}
+            ReviewAnswer::Quit => break,
         }
     }
     Ok(())
 }
 
-enum Answer {
+enum ReviewAnswer {
     Accept,
     Skip,
     Quit,
 }
 
-fn ask(terminal: &mut Terminal, question: &str, signals: &Signals) -> anyhow::Result<Answer> {
+fn ask(terminal: &mut Terminal, question: &str, signals: &Signals) -> anyhow::Result<ReviewAnswer> {
     let mut question = format!("{question}accept, skip or quit? [a/S/q] ");
     loop {
         let answer = match terminal.ask(&question, signals, None)? {
@@ -58,9 +60,9 @@ fn ask(terminal: &mut Terminal, question: &str, signals: &Signals) -> anyhow::Re
             Asked::Time => bail!("no answer came"),
         };
         match answer.to_lowercase().as_str() {
-            "a" | "accept" => return Ok(Answer::Accept),
-            "" | "s" | "skip" => return Ok(Answer::Skip),
-            "q" | "quit" => return Ok(Answer::Quit),
+            "a" | "accept" => return Ok(ReviewAnswer::Accept),
+            "" | "s" | "skip" => return Ok(ReviewAnswer::Skip),
+            "q" | "quit" => return Ok(ReviewAnswer::Quit),
             _ => question = format!("{HELP}\naccept, skip or quit? [a/S/q] "),
         }
     }

@@ -32,7 +32,7 @@ const LEFT: &[&str] = &["~", ".orig", ".rej", ".bak", ".swp"];
 const CAPTURES: &[&str] = &[".sse", ".ndjson", ".jsonl", ".http", ".answer"];
 
 /// A file that is checked, or its golden file alone.
-pub(super) struct Capture {
+pub(super) struct CheckedFile {
     pub(super) name: String,
     pub(super) folder: Arc<Folder>,
     /// True if it is a capture whatever it holds: by its name, or as it was named.
@@ -42,18 +42,18 @@ pub(super) struct Capture {
 /// The captures that were found, each once, in the order given, and in that of their names in a
 /// folder.
 #[derive(Default)]
-pub(super) struct Found {
-    pub(super) captures: Vec<Capture>,
+pub(super) struct FoundCaptures {
+    pub(super) captures: Vec<CheckedFile>,
     /// The files that were passed over.
     pub(super) passed: Vec<String>,
     pub(super) status: Status,
     seen: BTreeSet<PathBuf>,
 }
 
-impl Found {
+impl FoundCaptures {
     /// Finds the captures that the arguments name. Fails if the settings of a folder can't be read.
-    pub(super) fn new(args: &Check) -> anyhow::Result<Found> {
-        let mut found = Found::default();
+    pub(super) fn new(args: &Check) -> anyhow::Result<FoundCaptures> {
+        let mut found = FoundCaptures::default();
         let here = [".".to_owned()];
         let names = if args.reading.files.is_empty() { &here } else { &*args.reading.files };
         for name in names {
@@ -95,7 +95,7 @@ impl Found {
             let is_known = is_known
                 || CAPTURES.iter().any(|end| name.ends_with(end))
                 || Path::new(&format!("{name}.times")).exists();
-            self.captures.push(Capture { name, folder: Arc::clone(folder), is_known });
+            self.captures.push(CheckedFile { name, folder: Arc::clone(folder), is_known });
         }
     }
 
@@ -172,11 +172,11 @@ pub(in crate::commands) fn with_captures(names: &[String]) -> anyhow::Result<Vec
             all.push(name.clone());
             continue;
         }
-        let mut found = Found::default();
+        let mut found = FoundCaptures::default();
         found.search_in(name, &[])?;
         let before = all.len();
         let mut passed = found.passed.len();
-        for Capture { name, is_known, .. } in found.captures {
+        for CheckedFile { name, is_known, .. } in found.captures {
             match Path::new(&name).exists() && (is_known || begins_stream(&name)) {
                 true => all.push(name),
                 false => passed += 1,

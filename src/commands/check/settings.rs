@@ -12,7 +12,7 @@ use glob::Pattern;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::capture::{Filter, GoldenError, Head};
+use crate::capture::{Filter, GoldenError, GoldenHead};
 use crate::cli::{Check, Cli, Command, Late, NONE, event_key, event_type};
 use crate::pipeline::Config;
 
@@ -45,7 +45,7 @@ impl Settings {
     }
 
     /// Returns what a golden file says.
-    pub(super) fn of(head: &Head) -> Self {
+    pub(super) fn of(head: &GoldenHead) -> Self {
         let (only, args): (Vec<_>, Vec<_>) =
             head.args.iter().cloned().partition(|option| option.starts_with(ONLY));
         let only = only.iter().filter_map(|option| option.strip_prefix(ONLY));
@@ -66,7 +66,7 @@ impl Settings {
     }
 
     /// Returns the head of a golden file: what these settings say beyond those of the folder.
-    pub(super) fn beyond(&self, folder: &Settings) -> Head {
+    pub(super) fn beyond(&self, folder: &Settings) -> GoldenHead {
         let new = |own: &[String], folder: &[String]| -> Vec<String> {
             let has_all = folder.iter().all(|word| own.contains(word));
             match has_all {
@@ -80,7 +80,7 @@ impl Settings {
         if !only.is_empty() {
             args.push(format!("{ONLY}{}", only.join(",")));
         }
-        Head { args, ignore: new(&self.ignore, &folder.ignore), unread: Vec::new() }
+        GoldenHead { args, ignore: new(&self.ignore, &folder.ignore), unread: Vec::new() }
     }
 
     /// Returns how these settings read and compare, or why they can't be used here.
@@ -159,7 +159,7 @@ fn parsed(args: &[String]) -> Result<Check, String> {
 /// What `.toolstream.toml` holds.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct File {
+struct SettingsFile {
     ignore: Vec<Spanned<String>>,
     only: Vec<Spanned<String>>,
     args: Vec<Spanned<String>>,
@@ -197,7 +197,7 @@ impl Folder {
             let column = column.take_while(|c| *c != '\n').count();
             format!("{}:{}:{}", name.display(), line + 1, column + 1)
         };
-        let file: File = toml::from_str(&text).map_err(|error| {
+        let file: SettingsFile = toml::from_str(&text).map_err(|error| {
             let place = error.span().map_or(0, |span| span.start);
             anyhow!("{}: {}", at(place), error.message())
         })?;

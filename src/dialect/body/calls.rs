@@ -18,14 +18,14 @@ use crate::tools::{Tools, Types};
 const MAX_MARKUP: usize = 64 << 10;
 
 /// Takes what happens in a choice's text, and passes it on as events of that choice.
-pub(crate) struct Emit<'s> {
+pub(crate) struct ChoiceEmit<'s> {
     choice: u64,
     emit: &'s mut event::Emit<'s>,
 }
 
-impl<'s> Emit<'s> {
+impl<'s> ChoiceEmit<'s> {
     pub(crate) fn new(choice: u64, emit: &'s mut event::Emit<'_>) -> Self {
-        Emit { choice, emit }
+        ChoiceEmit { choice, emit }
     }
 
     #[inline]
@@ -36,7 +36,7 @@ impl<'s> Emit<'s> {
 
 /// The calls of one text.
 #[derive(Default)]
-pub(crate) struct Calls {
+pub(crate) struct TextCalls {
     pub(crate) tools: Option<Arc<Tools>>,
     pub(super) source: &'static str,
     /// The number of calls that have begun.
@@ -54,9 +54,9 @@ pub(crate) struct Calls {
     has_control: bool,
     /// True if there was more text than `max_raw`.
     pub(super) is_over: bool,
-    pub(super) open: Option<OpenCall>,
+    pub(super) open: Option<OpenTextCall>,
     /// The values of the open call that are open, the outermost first.
-    pub(super) values: Vec<Value>,
+    pub(super) values: Vec<StreamedValue>,
     /// True if the markup that is open has given a call.
     pub(super) has_closed: bool,
     /// Arguments of the open call that were read and not yet emitted.
@@ -68,7 +68,7 @@ const MAX_WAITING: usize = 16 << 10;
 
 /// The call that is open.
 #[derive(Default)]
-pub(super) struct OpenCall {
+pub(super) struct OpenTextCall {
     pub(super) key: Key,
     /// The name in its body.
     pub(super) name: Option<String>,
@@ -95,7 +95,7 @@ struct Unsent {
 
 /// A value that is open.
 #[derive(Default)]
-pub(super) struct Value {
+pub(super) struct StreamedValue {
     /// Its key, if it's an element.
     pub(super) key: String,
     /// The types it may have; `None` if it's JSON where it can be read as that.
@@ -115,16 +115,16 @@ pub(super) struct Value {
     pub(super) elements: Option<Elements>,
 }
 
-impl Calls {
+impl TextCalls {
     /// Calls whose arguments may have at most `max_args` bytes; 0 is no limit.
     pub(crate) fn new(tools: Option<Arc<Tools>>, max_args: usize) -> Self {
         let max_raw = if max_args == 0 { 0 } else { max_args.saturating_add(MAX_MARKUP) };
-        Calls { tools, max_raw, ..Calls::default() }
+        TextCalls { tools, max_raw, ..TextCalls::default() }
     }
 
     /// Calls of another text with the same tools and limit.
     pub(crate) fn another(&self) -> Self {
-        Calls { tools: self.tools.clone(), max_raw: self.max_raw, ..Calls::default() }
+        TextCalls { tools: self.tools.clone(), max_raw: self.max_raw, ..TextCalls::default() }
     }
 
     /// True if a call of so many bytes is too large.
@@ -172,7 +172,7 @@ impl Calls {
     /// Runs `then`, which adds to the open call's text, and restores that text.
     pub(super) fn keep_raw(
         &mut self,
-        then: impl FnOnce(&mut Calls) -> io::Result<()>,
+        then: impl FnOnce(&mut TextCalls) -> io::Result<()>,
     ) -> io::Result<()> {
         let raw = std::mem::take(&mut self.raw);
         then(self)?;
@@ -198,7 +198,7 @@ impl Calls {
     }
 
     /// Begins a call, if none is open.
-    pub(crate) fn begin(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn begin(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if self.open.is_some() {
             return Ok(());
         }
@@ -209,13 +209,13 @@ impl Calls {
         // A marker within a name shows that the markup is damaged.
         let is_damaged = self.name.as_ref().is_some_and(|name| name.contains('<'));
         let fault = is_damaged.then_some(Reason::Malformed);
-        self.open = Some(OpenCall { key, unsent, fault, ..OpenCall::default() });
+        self.open = Some(OpenTextCall { key, unsent, fault, ..OpenTextCall::default() });
         Ok(())
     }
 
     /// Takes a name once that is written as its own namespace, `name.name`, where
     /// `--tools` defines only `name`.
-    fn undouble_name(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn undouble_name(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let (Some(name), Some(tools)) = (&self.name, &self.tools) else { return Ok(()) };
         let half = name.get(..name.len() / 2).unwrap_or_default();
         let is_doubled = name.strip_prefix(half).and_then(|rest| rest.strip_prefix('.'));
@@ -242,10 +242,10 @@ impl Calls {
         &mut self,
         name: Option<String>,
         id: Option<String>,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         // A second one, and one after arguments, comes by itself.
-        let is_second = self.open.as_ref().is_some_and(|OpenCall { unsent, .. }| {
+        let is_second = self.open.as_ref().is_some_and(|OpenTextCall { unsent, .. }| {
             let has_name = unsent.name || (unsent.begins && self.name.is_some());
             let has_id = unsent.id.is_some() || (unsent.begins && self.id.is_some());
             (name.is_some() && has_name) || (id.is_some() && has_id)
@@ -265,22 +265,22 @@ impl Calls {
     }
 
     /// Emits whole arguments of the open call.
-    pub(super) fn arguments(&mut self, json: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(super) fn arguments(&mut self, json: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if !self.waiting.is_empty() {
             self.flush(emit)?;
         }
         self.send(Arguments::Value(json), emit)
     }
 
-    /// Takes a fragment of the open call's arguments, which [`Calls::flush`] emits with others.
-    pub(crate) fn fragment(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    /// Takes a fragment of the open call's arguments, which [`TextCalls::flush`] emits with others.
+    pub(crate) fn fragment(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         self.write(emit, |waiting| waiting.push_str(text))
     }
 
     /// Takes the fragment that `write` appends.
     pub(super) fn write(
         &mut self,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
         write: impl FnOnce(&mut String),
     ) -> io::Result<()> {
         if self.open.is_none() {
@@ -291,8 +291,8 @@ impl Calls {
     }
 
     /// Emits what of the open call was not emitted yet.
-    pub(crate) fn flush(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
-        let Some(OpenCall { unsent, .. }) = &self.open else { return Ok(()) };
+    pub(crate) fn flush(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+        let Some(OpenTextCall { unsent, .. }) = &self.open else { return Ok(()) };
         if self.waiting.is_empty() {
             let is_any = unsent.begins || unsent.name || unsent.id.is_some();
             return if is_any { self.send(Arguments::None, emit) } else { Ok(()) };
@@ -305,7 +305,7 @@ impl Calls {
     }
 
     /// Emits arguments of the open call, with what else was not emitted yet.
-    fn send(&mut self, arguments: Arguments<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn send(&mut self, arguments: Arguments<'_>, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let Some(call) = &mut self.open else { return Ok(()) };
         let Unsent { begins, name, id } = std::mem::take(&mut call.unsent);
         let name = if name { &call.name } else { &None };
@@ -325,20 +325,20 @@ impl Calls {
         &mut self,
         code: WarningCode,
         message: &str,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         self.flush(emit)?;
         warn(code, message, emit)
     }
 
     /// Warns of a control character in a string of JSON.
-    pub(super) fn warn_control(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(super) fn warn_control(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let message = "a control character in a string of JSON was read as it is";
         self.warn(WarningCode::ControlCharacter, message, emit)
     }
 
     /// Marks the open call as one that can't be run; begins one if none is open.
-    pub(crate) fn fault(&mut self, reason: Reason, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn fault(&mut self, reason: Reason, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         self.begin(emit)?;
         if let Some(call) = &mut self.open {
             call.fault.get_or_insert(reason);
@@ -347,7 +347,7 @@ impl Calls {
     }
 
     /// Closes the open call, if there is one.
-    pub(crate) fn close(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn close(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         while self.has_value() {
             self.close_value(emit)?;
         }
@@ -375,7 +375,7 @@ impl Calls {
 
     /// Ends the open call where the text ended inside it. If its markup has given no
     /// call, that is an invalid call.
-    pub(crate) fn cut(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn cut(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if self.has_closed() {
             return Ok(());
         }
@@ -410,12 +410,12 @@ fn has_control(text: &str) -> bool {
 }
 
 /// Emits a warning.
-pub(crate) fn warn(code: WarningCode, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+pub(crate) fn warn(code: WarningCode, message: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
     emit.feed(Kind::Warning(Warning { code, message, offset: None, index: None }))
 }
 
 /// Warns of a list whose elements are not separated as they should be.
-pub(super) fn warn_separator(emit: &mut Emit<'_>) -> io::Result<()> {
+pub(super) fn warn_separator(emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
     let message = "the elements of a list are not separated by one comma each";
     warn(WarningCode::ArrayComma, message, emit)
 }

@@ -5,25 +5,25 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use crate::dialect::body::calls::{Calls, Emit};
+use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::spec::Envelope;
 use crate::event::Reason;
 use crate::json;
-use crate::json::{MAX_DEPTH, Member, ObjectReader, Status};
+use crate::json::{MAX_DEPTH, ObjectMember, ObjectReader, Status};
 
 /// One object that becomes a call.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     reader: ObjectReader,
-    parts: Parts,
+    parts: CallParts,
 }
 
 /// The parts of a call that have been read from its object.
 #[derive(Clone, Debug)]
-struct Parts {
+struct CallParts {
     envelope: Envelope,
     /// The part that the open member is.
-    part: Part,
+    part: CallMember,
     /// The text of the open member's value, unless it's emitted as it comes.
     value: String,
     /// Arguments that came before the name, or that are no object.
@@ -45,7 +45,7 @@ struct Parts {
 
 /// The part of a call that a member is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
+enum CallMember {
     Name,
     Id,
     Arguments,
@@ -55,9 +55,9 @@ enum Part {
 
 impl Element {
     pub(super) fn new(envelope: Envelope) -> Self {
-        let parts = Parts {
+        let parts = CallParts {
             envelope,
-            part: Part::Other,
+            part: CallMember::Other,
             value: String::new(),
             arguments: None,
             is_streaming: false,
@@ -76,18 +76,18 @@ impl Element {
     pub(super) fn feed(
         &mut self,
         text: &str,
-        calls: &mut Calls,
-        emit: &mut Emit<'_>,
+        calls: &mut TextCalls,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<(usize, Status)> {
         calls.begin(emit)?;
         let Element { reader, parts } = self;
         let taken = reader.push(text, &mut |member| match member {
-            Member::Key(key) => {
+            ObjectMember::Key(key) => {
                 parts.begin(key, calls.is_over());
                 Ok(())
             }
-            Member::Value(piece) => parts.piece(piece, calls, emit),
-            Member::End => parts.end(calls, emit),
+            ObjectMember::Value(piece) => parts.piece(piece, calls, emit),
+            ObjectMember::End => parts.end(calls, emit),
         })?;
         calls.push_raw(text.get(..taken).unwrap_or_default());
         Ok((taken, reader.status()))
@@ -107,7 +107,7 @@ impl Element {
 
     /// Emits what had to wait for the end of the object. Of an object that holds
     /// several calls, all but the last one are closed.
-    pub(super) fn finish(self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(super) fn finish(self, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if self.reader.is_raw() {
             calls.warn_control(emit)?;
         }
@@ -115,12 +115,13 @@ impl Element {
     }
 }
 
-impl Parts {
+impl CallParts {
     /// Begins a member. Once the call `is_over` its limit, keys are no more kept than values.
     fn begin(&mut self, key: &str, is_over: bool) {
         let Envelope { name, arguments, id, inner, keyed, .. } = self.envelope;
         self.value.clear();
-        let named = [(name, Part::Name), (arguments, Part::Arguments), (id, Part::Id)];
+        let named =
+            [(name, CallMember::Name), (arguments, CallMember::Arguments), (id, CallMember::Id)];
         let of_envelope = named.into_iter().find_map(|(keys, part)| {
             keys.iter().find(|known| **known == key).map(|known| (*known, part))
         });
@@ -135,29 +136,34 @@ impl Parts {
             None if !is_over && (inner.contains(&key) || keyed) => {
                 self.is_ambiguous |= !self.inner_keys.insert(key.to_owned());
                 self.inner.push((key.to_owned(), String::new()));
-                Part::Inner
+                CallMember::Inner
             }
             None => {
                 self.has_others = true;
-                Part::Other
+                CallMember::Other
             }
         };
     }
 
-    fn piece(&mut self, piece: &str, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn piece(
+        &mut self,
+        piece: &str,
+        calls: &mut TextCalls,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         match self.part {
             _ if calls.is_over() => {}
-            Part::Other => {}
-            Part::Name | Part::Id => self.value.push_str(piece),
-            Part::Inner => {
+            CallMember::Other => {}
+            CallMember::Name | CallMember::Id => self.value.push_str(piece),
+            CallMember::Inner => {
                 if let Some((_, value)) = self.inner.last_mut() {
                     value.push_str(piece);
                 }
             }
-            Part::Arguments if self.is_streaming => {
+            CallMember::Arguments if self.is_streaming => {
                 return calls.fragment(piece, emit);
             }
-            Part::Arguments => {
+            CallMember::Arguments => {
                 let begins = self.value.is_empty() && !self.has_arguments;
                 if begins && calls.name().is_some() && piece.starts_with('{') {
                     self.is_streaming = true;
@@ -170,10 +176,10 @@ impl Parts {
         Ok(())
     }
 
-    fn end(&mut self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn end(&mut self, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let text = || serde_json::from_str::<String>(&self.value).ok();
         match self.part {
-            Part::Name => {
+            CallMember::Name => {
                 let name = text();
                 let is_other = |known: &str| name.as_deref().is_some_and(|name| name != known);
                 if calls.name().is_some_and(is_other) {
@@ -182,8 +188,8 @@ impl Parts {
                 }
                 calls.report(name, None, emit)
             }
-            Part::Id => calls.report(None, text(), emit),
-            Part::Arguments if !self.is_streaming => {
+            CallMember::Id => calls.report(None, text(), emit),
+            CallMember::Arguments if !self.is_streaming => {
                 self.arguments = Some(std::mem::take(&mut self.value));
                 Ok(())
             }
@@ -194,7 +200,7 @@ impl Parts {
         }
     }
 
-    fn finish(mut self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn finish(mut self, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if self.is_ambiguous {
             return calls.fault(Reason::Conflict, emit);
         }
@@ -223,7 +229,7 @@ impl Parts {
 }
 
 /// A call found inside a member.
-struct Found {
+struct InnerCall {
     name: String,
     id: Option<String>,
     arguments: Option<String>,
@@ -233,8 +239,8 @@ struct Found {
     is_ambiguous: bool,
 }
 
-impl Found {
-    fn emit(&self, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+impl InnerCall {
+    fn emit(&self, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         calls.report(Some(self.name.clone()), self.id.clone(), emit)?;
         match &self.arguments {
             _ if self.is_ambiguous => calls.fault(Reason::Conflict, emit),
@@ -246,7 +252,7 @@ impl Found {
 }
 
 /// Emits whole arguments. A string without text means that there are none.
-fn emit_value(json: &str, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<()> {
+fn emit_value(json: &str, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
     let is_empty = serde_json::from_str::<&str>(json).is_ok_and(|text| text.trim().is_empty());
     calls.arguments(if is_empty { "{}" } else { json }, emit)
 }
@@ -254,11 +260,11 @@ fn emit_value(json: &str, calls: &mut Calls, emit: &mut Emit<'_>) -> io::Result<
 impl Envelope {
     /// Collects the calls in a member's value: the one that its key names, an
     /// object's, or an array's.
-    fn collect(&self, key: &str, value: &str, found: &mut Vec<Found>) {
+    fn collect(&self, key: &str, value: &str, found: &mut Vec<InnerCall>) {
         if self.keyed {
             let (name, arguments) = (key.to_owned(), Some(value.to_owned()));
             let (has_others, is_ambiguous) = (false, false);
-            found.push(Found { name, id: None, arguments, has_others, is_ambiguous });
+            found.push(InnerCall { name, id: None, arguments, has_others, is_ambiguous });
             return;
         }
         let elements: Vec<&serde_json::value::RawValue> =
@@ -271,7 +277,7 @@ impl Envelope {
         }
     }
 
-    fn collect_object(&self, object: &str, found: &mut Vec<Found>) {
+    fn collect_object(&self, object: &str, found: &mut Vec<InnerCall>) {
         let members = json::members(object);
         let get = |keys: &[&str]| {
             members
@@ -292,7 +298,7 @@ impl Envelope {
             let arguments = get(self.arguments).map(str::to_owned);
             let is_part = |key: &str| self.name.contains(&key) || self.id.contains(&key);
             let has_others = members.iter().any(|(key, _)| !is_part(key));
-            found.push(Found { name, id, arguments, has_others, is_ambiguous });
+            found.push(InnerCall { name, id, arguments, has_others, is_ambiguous });
         } else if let Some(inner) = get(self.inner).filter(|inner| inner.starts_with('{')) {
             let first = found.len();
             self.collect_flat(inner, found);
@@ -303,7 +309,7 @@ impl Envelope {
     }
 
     /// Collects the call of one object, without looking further inside.
-    fn collect_flat(&self, object: &str, found: &mut Vec<Found>) {
+    fn collect_flat(&self, object: &str, found: &mut Vec<InnerCall>) {
         Envelope { inner: &[], ..*self }.collect_object(object, found);
     }
 }

@@ -15,7 +15,7 @@ mod yaml;
 
 use std::io;
 
-use crate::dialect::body::calls::{Calls, Emit, warn_separator};
+use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn_separator};
 use crate::dialect::body::cursor::Brackets;
 use crate::dialect::body::json::Element;
 use crate::dialect::spec::{Envelope, Parameters, Raw};
@@ -42,8 +42,8 @@ pub(crate) enum BodyReader {
     Json {
         envelope: Envelope,
         /// The element that is open.
-        open: Option<Open>,
-        list: List,
+        open: Option<OpenElement>,
+        list: ElementList,
     },
     Arguments {
         scanner: Scanner,
@@ -53,7 +53,7 @@ pub(crate) enum BodyReader {
     Python {
         /// The call that is open.
         expression: Option<Expression>,
-        list: List,
+        list: ElementList,
     },
     Literal {
         envelope: Envelope,
@@ -80,7 +80,7 @@ impl Expression {
 
     /// Takes what belongs to the expression. Returns how many bytes that is, and
     /// true if the expression ends with them.
-    fn feed(&mut self, text: &str, calls: &mut Calls) -> (usize, bool) {
+    fn feed(&mut self, text: &str, calls: &mut TextCalls) -> (usize, bool) {
         let (taken, ended) = self.brackets.push(text);
         let piece = text.get(..taken).unwrap_or_default();
         calls.push_raw(piece);
@@ -92,7 +92,7 @@ impl Expression {
 }
 
 /// An element of a body in JSON.
-pub(crate) enum Open {
+pub(crate) enum OpenElement {
     Call(Box<Element>),
     /// A value that can't be a call.
     Other(Scanner),
@@ -100,7 +100,7 @@ pub(crate) enum Open {
 
 /// The progress of reading a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum BodyProgress {
     /// More of it is to come.
     Open,
     /// It's complete.
@@ -115,12 +115,12 @@ impl BodyReader {
     pub(crate) fn new(form: &BodyForm) -> Option<Self> {
         Some(match form {
             BodyForm::Json(envelope) => {
-                BodyReader::Json { envelope: *envelope, open: None, list: List::None }
+                BodyReader::Json { envelope: *envelope, open: None, list: ElementList::None }
             }
             BodyForm::Arguments => {
                 BodyReader::Arguments { scanner: Scanner::new(MAX_DEPTH), is_raw: false }
             }
-            BodyForm::Python => BodyReader::Python { expression: None, list: List::None },
+            BodyForm::Python => BodyReader::Python { expression: None, list: ElementList::None },
             BodyForm::Literal(envelope) => {
                 BodyReader::Literal { envelope: *envelope, expression: Expression::new("", false) }
             }
@@ -139,15 +139,15 @@ impl BodyReader {
 
     /// True between the calls of a body that may end after any of them.
     pub(crate) fn is_between(&self) -> bool {
-        matches!(self, BodyReader::Python { expression: None, list: List::None })
+        matches!(self, BodyReader::Python { expression: None, list: ElementList::None })
     }
 
     /// True inside a string.
     pub(crate) fn is_in_string(&self) -> bool {
         match self {
             BodyReader::Json { open, .. } => match open {
-                Some(Open::Call(element)) => element.is_in_string(),
-                Some(Open::Other(scanner)) => scanner.is_in_string(),
+                Some(OpenElement::Call(element)) => element.is_in_string(),
+                Some(OpenElement::Other(scanner)) => scanner.is_in_string(),
                 None => false,
             },
             BodyReader::Arguments { scanner, .. } => scanner.is_in_string(),
@@ -165,9 +165,9 @@ impl BodyReader {
     pub(crate) fn feed(
         &mut self,
         text: &str,
-        calls: &mut Calls,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<(usize, Progress)> {
+        calls: &mut TextCalls,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<(usize, BodyProgress)> {
         match self {
             BodyReader::Json { .. } => self.json(text, calls, emit),
             BodyReader::Python { .. } => self.python(text, calls, emit),
@@ -186,32 +186,32 @@ impl BodyReader {
             BodyReader::Literal { envelope, expression } => {
                 let (taken, ended) = expression.feed(text, calls);
                 if !ended {
-                    return Ok((taken, Progress::Open));
+                    return Ok((taken, BodyProgress::Open));
                 }
                 if calls.is_over() {
-                    return calls.begin(emit).map(|()| (taken, Progress::Whole));
+                    return calls.begin(emit).map(|()| (taken, BodyProgress::Whole));
                 }
                 // The rest is read as the JSON that it means, while the call's
                 // raw text stays what the model wrote.
                 let json = python::literal(&expression.text);
                 let mut reader = BodyReader::new(&BodyForm::Json(*envelope));
                 let (Some(json), Some(reader)) = (json, &mut reader) else {
-                    return Ok((taken, Progress::Bad));
+                    return Ok((taken, BodyProgress::Bad));
                 };
                 calls.keep_raw(|calls| reader.feed_all(&json, calls, emit))?;
-                Ok((taken, Progress::Whole))
+                Ok((taken, BodyProgress::Whole))
             }
             BodyReader::Braces { delimiter, expression } => {
                 calls.begin(emit)?;
                 let (taken, ended) = expression.feed(text, calls);
                 if !ended {
-                    return Ok((taken, Progress::Open));
+                    return Ok((taken, BodyProgress::Open));
                 }
                 match braces::object(&expression.text, delimiter, calls.schema().as_ref()) {
                     Some(json) => calls.arguments(&json, emit)?,
                     None => calls.fault(Reason::Malformed, emit)?,
                 }
-                Ok((taken, Progress::Whole))
+                Ok((taken, BodyProgress::Whole))
             }
         }
     }
@@ -220,15 +220,15 @@ impl BodyReader {
     pub(crate) fn feed_all(
         &mut self,
         text: &str,
-        calls: &mut Calls,
-        emit: &mut Emit<'_>,
+        calls: &mut TextCalls,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         let mut at = 0;
         loop {
             let rest = text.get(at..).unwrap_or_default();
             let (taken, progress) = self.feed(rest, calls, emit)?;
             at += taken;
-            if progress != Progress::Open || rest.is_empty() {
+            if progress != BodyProgress::Open || rest.is_empty() {
                 return Ok(());
             }
         }
@@ -237,29 +237,29 @@ impl BodyReader {
     fn json(
         &mut self,
         text: &str,
-        calls: &mut Calls,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<(usize, Progress)> {
+        calls: &mut TextCalls,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<(usize, BodyProgress)> {
         let BodyReader::Json { envelope, open, list } = self else {
-            return Ok((0, Progress::Bad));
+            return Ok((0, BodyProgress::Bad));
         };
         let Some(element) = open else {
             let (taken, begins) = between(text, list, '{', emit)?;
-            if begins != Between::More || *list == List::Seen {
+            if begins != Between::More || *list == ElementList::Seen {
                 calls.close(emit)?;
             }
             calls.push_raw(text.get(..taken).unwrap_or_default());
             *open = match begins {
-                Between::Next => Some(Open::Call(Box::new(Element::new(*envelope)))),
+                Between::Next => Some(OpenElement::Call(Box::new(Element::new(*envelope)))),
                 // A value that is no object costs only itself.
-                Between::Bad if list.is_open() => Some(Open::Other(Scanner::default())),
+                Between::Bad if list.is_open() => Some(OpenElement::Other(Scanner::default())),
                 _ => return Ok((taken, begins.progress())),
             };
-            return Ok((taken, Progress::Open));
+            return Ok((taken, BodyProgress::Open));
         };
         let (taken, status) = match element {
-            Open::Call(element) => element.feed(text, calls, emit)?,
-            Open::Other(scanner) => {
+            OpenElement::Call(element) => element.feed(text, calls, emit)?,
+            OpenElement::Other(scanner) => {
                 calls.fault(Reason::Malformed, emit)?;
                 let taken = scanner.push(text.as_bytes());
                 calls.push_raw(text.get(..taken).unwrap_or_default());
@@ -273,24 +273,24 @@ impl BodyReader {
             return Ok((taken, progress(status)));
         }
         let mut is_bare = false;
-        if let Some(Open::Call(element)) = open.take() {
+        if let Some(OpenElement::Call(element)) = open.take() {
             is_bare = element.is_bare();
             element.finish(calls, emit)?;
         }
         if list.is_open() && !is_bare || envelope.many {
             calls.close(emit)?;
         }
-        Ok((taken, if list.is_open() { Progress::Open } else { Progress::Whole }))
+        Ok((taken, if list.is_open() { BodyProgress::Open } else { BodyProgress::Whole }))
     }
 
     fn python(
         &mut self,
         text: &str,
-        calls: &mut Calls,
-        emit: &mut Emit<'_>,
-    ) -> io::Result<(usize, Progress)> {
+        calls: &mut TextCalls,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<(usize, BodyProgress)> {
         let BodyReader::Python { expression: open, list } = self else {
-            return Ok((0, Progress::Bad));
+            return Ok((0, BodyProgress::Bad));
         };
         let Some(expression) = open else {
             let (taken, begins) = between(text, list, 'a', emit)?;
@@ -298,15 +298,15 @@ impl BodyReader {
             let progress = match begins {
                 Between::Next => {
                     *open = Some(Expression::new("", list.is_open()));
-                    Progress::Open
+                    BodyProgress::Open
                 }
                 // A value that is no call costs only itself.
                 Between::Bad if list.is_open() => {
                     *open = Some(Expression::new("", true));
-                    Progress::Open
+                    BodyProgress::Open
                 }
                 // Text that begins no expression belongs to the closer.
-                Between::Bad => Progress::Whole,
+                Between::Bad => BodyProgress::Whole,
                 _ => begins.progress(),
             };
             return Ok((taken, progress));
@@ -314,7 +314,7 @@ impl BodyReader {
         calls.begin(emit)?;
         let (taken, ended) = expression.feed(text, calls);
         if !ended {
-            return Ok((taken, Progress::Open));
+            return Ok((taken, BodyProgress::Open));
         }
         match python::call(&expression.text) {
             Some((name, json)) => {
@@ -325,15 +325,15 @@ impl BodyReader {
         }
         *open = None;
         calls.close(emit)?;
-        Ok((taken, Progress::Open))
+        Ok((taken, BodyProgress::Open))
     }
 }
 
-fn progress(status: Status) -> Progress {
+fn progress(status: Status) -> BodyProgress {
     match status {
-        Status::Whole => Progress::Whole,
-        Status::Bad | Status::TooDeep => Progress::Bad,
-        Status::Empty | Status::Open => Progress::Open,
+        Status::Whole => BodyProgress::Whole,
+        Status::Bad | Status::TooDeep => BodyProgress::Bad,
+        Status::Empty | Status::Open => BodyProgress::Open,
     }
 }
 
@@ -351,18 +351,18 @@ enum Between {
 }
 
 impl Between {
-    fn progress(self) -> Progress {
+    fn progress(self) -> BodyProgress {
         match self {
-            Between::More | Between::Next => Progress::Open,
-            Between::End => Progress::Whole,
-            Between::Bad => Progress::Bad,
+            Between::More | Between::Next => BodyProgress::Open,
+            Between::End => BodyProgress::Whole,
+            Between::Bad => BodyProgress::Bad,
         }
     }
 }
 
 /// The list that the elements of a body may stand in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum List {
+pub(crate) enum ElementList {
     /// None has been opened.
     None,
     /// It has begun, and needs no separator.
@@ -373,9 +373,9 @@ pub(crate) enum List {
     Seen,
 }
 
-impl List {
+impl ElementList {
     fn is_open(self) -> bool {
-        self != List::None
+        self != ElementList::None
     }
 }
 
@@ -384,18 +384,18 @@ impl List {
 /// without one separator between them.
 fn between(
     text: &str,
-    list: &mut List,
+    list: &mut ElementList,
     first: char,
-    emit: &mut Emit<'_>,
+    emit: &mut ChoiceEmit<'_>,
 ) -> io::Result<(usize, Between)> {
     for (at, c) in text.char_indices() {
         match c {
             ' ' | '\t' | '\r' | '\n' => {}
-            '[' if *list == List::None => *list = List::Begun,
+            '[' if *list == ElementList::None => *list = ElementList::Begun,
             // Python's statements may stand in one line.
-            ';' if *list == List::None && first.is_alphabetic() => {}
+            ';' if *list == ElementList::None && first.is_alphabetic() => {}
             ',' | ';' if list.is_open() => {
-                if std::mem::replace(list, List::Seen) != List::Wanted || c == ';' {
+                if std::mem::replace(list, ElementList::Seen) != ElementList::Wanted || c == ';' {
                     warn_separator(emit)?;
                 }
             }
@@ -403,7 +403,9 @@ fn between(
             c => {
                 let is_next =
                     c == first || (first.is_alphabetic() && (c.is_alphabetic() || c == '_'));
-                if list.is_open() && std::mem::replace(list, List::Wanted) == List::Wanted {
+                if list.is_open()
+                    && std::mem::replace(list, ElementList::Wanted) == ElementList::Wanted
+                {
                     warn_separator(emit)?;
                 }
                 return Ok((at, if is_next { Between::Next } else { Between::Bad }));

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::dialect::body::calls::{Calls, Emit, Value};
+use crate::dialect::body::calls::{ChoiceEmit, StreamedValue, TextCalls};
 use crate::dialect::body::elements::Elements;
 use crate::dialect::body::{value, yaml};
 use crate::dialect::spec::{Parameters, Untyped};
@@ -19,7 +19,7 @@ pub(crate) struct Opener<'o> {
     pub(crate) form: Parameters,
 }
 
-impl Calls {
+impl TextCalls {
     /// True if a value is open.
     pub(crate) fn has_value(&self) -> bool {
         !self.values.is_empty()
@@ -49,7 +49,7 @@ impl Calls {
     }
 
     /// Begins an argument, or an element of the open one.
-    pub(crate) fn open_value(&mut self, opener: &Opener, emit: &mut Emit) -> io::Result<()> {
+    pub(crate) fn open_value(&mut self, opener: &Opener, emit: &mut ChoiceEmit) -> io::Result<()> {
         self.begin(emit)?;
         let Parameters { item, untyped, .. } = opener.form;
         let (key, is_nested) = (opener.key, !item.is_empty());
@@ -70,7 +70,7 @@ impl Calls {
         let is_streaming = types == Some(Types::STRING) && !is_nested;
         let has_keys = call.has_keys;
         call.has_keys |= !is_nested;
-        self.values.push(Value {
+        self.values.push(StreamedValue {
             key: if is_nested { key.to_owned() } else { String::new() },
             types,
             is_declared,
@@ -92,15 +92,15 @@ impl Calls {
     }
 
     /// Begins the arguments, in YAML.
-    pub(crate) fn open_yaml(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn open_yaml(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         self.begin(emit)?;
-        self.values.push(Value { is_yaml: true, ..Value::default() });
+        self.values.push(StreamedValue { is_yaml: true, ..StreamedValue::default() });
         Ok(())
     }
 
     /// Takes a piece of the open value. A string's text is emitted as it comes; what
     /// may have another type waits for its end.
-    pub(crate) fn feed_value(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn feed_value(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         self.push_raw(text);
         let Some(value) = self.values.last_mut() else { return Ok(()) };
         if let Some(scanner) = &mut value.scanner {
@@ -124,7 +124,7 @@ impl Calls {
     }
 
     /// Closes the open value, if there is one.
-    pub(crate) fn close_value(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn close_value(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let Some(value) = self.values.pop() else { return Ok(()) };
         if value.is_yaml {
             return match yaml::object(&value.text, self.schema()) {

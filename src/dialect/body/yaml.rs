@@ -30,20 +30,20 @@ pub(super) fn object(text: &str, schema: Option<Schema<'_>>) -> Option<String> {
 /// Writes the parser's events as JSON.
 struct Writer<'s> {
     root: Option<Schema<'s>>,
-    open: Vec<Open<'s>>,
+    open: Vec<OpenNode<'s>>,
     out: String,
 }
 
 /// A list or mapping that is open.
-struct Open<'s> {
-    kind: Kind<'s>,
+struct OpenNode<'s> {
+    kind: YamlKind<'s>,
     schema: Option<Schema<'s>>,
     /// True between brackets, false for block style.
     is_flow: bool,
     is_empty: bool,
 }
 
-enum Kind<'s> {
+enum YamlKind<'s> {
     List,
     Map {
         keys: HashSet<String>,
@@ -61,7 +61,7 @@ impl<'s> Writer<'s> {
             Event::DocumentEnd => (!is_visible).then_some(()),
             Event::SequenceStart(0, None) => {
                 let schema = self.value_schema()?;
-                self.begin(Kind::List, schema, is_visible)
+                self.begin(YamlKind::List, schema, is_visible)
             }
             Event::MappingStart(0, None) => {
                 // A pair inside a list, `[a: b]`, has no braces.
@@ -69,7 +69,7 @@ impl<'s> Writer<'s> {
                     return None;
                 }
                 let schema = self.value_schema()?;
-                self.begin(Kind::Map { keys: HashSet::new(), value: None }, schema, is_visible)
+                self.begin(YamlKind::Map { keys: HashSet::new(), value: None }, schema, is_visible)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Scalar(text, style, 0, None) => self.scalar(&text, style),
@@ -87,7 +87,7 @@ impl<'s> Writer<'s> {
     fn scalar(&mut self, text: &str, style: ScalarStyle) -> Option<()> {
         let is_plain = style == ScalarStyle::Plain;
         let open = self.open.last_mut()?;
-        if let Kind::Map { keys, value: value @ None } = &mut open.kind {
+        if let YamlKind::Map { keys, value: value @ None } = &mut open.kind {
             let is_key = match style {
                 ScalarStyle::Plain => text != "<<" && is_plain_key(text),
                 ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => true,
@@ -124,8 +124,8 @@ impl<'s> Writer<'s> {
     fn value_schema(&mut self) -> Option<Option<Schema<'s>>> {
         let Some(open) = self.open.last_mut() else { return Some(self.root.take()) };
         match &mut open.kind {
-            Kind::Map { value, .. } => value.take(),
-            Kind::List => {
+            YamlKind::Map { value, .. } => value.take(),
+            YamlKind::List => {
                 if !std::mem::take(&mut open.is_empty) {
                     self.out.push(',');
                 }
@@ -134,18 +134,23 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn begin(&mut self, kind: Kind<'s>, schema: Option<Schema<'s>>, is_flow: bool) -> Option<()> {
-        let is_map = matches!(kind, Kind::Map { .. });
+    fn begin(
+        &mut self,
+        kind: YamlKind<'s>,
+        schema: Option<Schema<'s>>,
+        is_flow: bool,
+    ) -> Option<()> {
+        let is_map = matches!(kind, YamlKind::Map { .. });
         if self.open.len() >= json::MAX_DEPTH || (self.open.is_empty() && !is_map) {
             return None;
         }
         self.out.push(if is_map { '{' } else { '[' });
-        self.open.push(Open { kind, schema, is_flow, is_empty: true });
+        self.open.push(OpenNode { kind, schema, is_flow, is_empty: true });
         Some(())
     }
 
     fn end(&mut self) -> Option<()> {
-        self.out.push(if let Kind::List = self.open.pop()?.kind { ']' } else { '}' });
+        self.out.push(if let YamlKind::List = self.open.pop()?.kind { ']' } else { '}' });
         Some(())
     }
 }

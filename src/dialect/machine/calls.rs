@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::dialect::body::calls::Emit;
+use crate::dialect::body::calls::ChoiceEmit;
 use crate::dialect::body::values::Opener;
-use crate::dialect::body::{BodyForm, BodyReader, Progress};
+use crate::dialect::body::{BodyForm, BodyProgress, BodyReader};
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{CallForm, CallId, GrammarId, SectionId};
 use crate::dialect::machine::place::{
-    CallEnd, Nested, OpenCall, OpenSection, OpenText, OpenValue, Part, Place,
+    CallPlace, Nested, OpenCall, OpenSection, OpenText, OpenValue, Place, PossibleEnd,
 };
 use crate::dialect::machine::rules::{Go, Rule};
 use crate::dialect::machine::search::{Begun, Marker};
@@ -34,7 +34,7 @@ impl Machine {
         &mut self,
         marker: &Marker<'_>,
         text: &str,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         self.leave_text(emit)?;
         let id = match marker.go {
@@ -59,7 +59,11 @@ impl Machine {
     /// Ends the text between the calls of a section; returns true if it was cut.
     /// `held` is the text that was held back: a part of the closer, or of another
     /// call's opener.
-    pub(crate) fn finish_section(&mut self, held: &str, emit: &mut Emit<'_>) -> io::Result<bool> {
+    pub(crate) fn finish_section(
+        &mut self,
+        held: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<bool> {
         let Place::Section(open) = &self.place else { return Ok(false) };
         let has_calls = self.calls.count() > open.before;
         let is_over = held.trim_ascii().is_empty() || self.is_begun(held, &[Go::EndSection]);
@@ -86,7 +90,7 @@ impl Machine {
         id: CallId,
         marker: &str,
         words: &Captures<'_>,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         self.choose(id.0);
         if self.calls.count() == 0 {
@@ -107,25 +111,25 @@ impl Machine {
             BodyForm::Raw(raw) => {
                 let opener = Opener { key: raw.key, kind: Some("string"), form: Parameters::TEXT };
                 self.calls.open_value(&opener, emit)?;
-                Part::Value(OpenValue::default())
+                CallPlace::Value(OpenValue::default())
             }
             BodyForm::Yaml => {
                 self.calls.open_yaml(emit)?;
-                Part::Value(OpenValue::default())
+                CallPlace::Value(OpenValue::default())
             }
             BodyForm::Arguments => {
                 self.calls.begin(emit)?;
-                Part::Head
+                CallPlace::Head
             }
             BodyForm::Unreadable => {
                 self.calls.fault(Reason::Malformed, emit)?;
-                Part::Broken
+                CallPlace::Broken
             }
             body => match BodyReader::new(body) {
-                Some(reader) => Part::Body(reader),
+                Some(reader) => CallPlace::Body(reader),
                 None => {
                     self.calls.begin(emit)?;
-                    Part::Between(None)
+                    CallPlace::Between(None)
                 }
             },
         };
@@ -137,7 +141,7 @@ impl Machine {
 
     /// Ends the open call at a marker that is none of its own. A section goes on
     /// if that opens another call.
-    pub(crate) fn leave_call(&mut self, go: Go, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn leave_call(&mut self, go: Go, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         self.end_unclosed(emit)?;
         self.end_place(matches!(go, Go::Call(_)));
         Ok(())
@@ -145,9 +149,9 @@ impl Machine {
 
     /// Closes the open call, which has no closer. It's whole if its body shows
     /// that; of several arguments, more may have been to come.
-    fn end_unclosed(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn end_unclosed(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let Place::Call(call) = &self.place else { return Ok(()) };
-        let is_between = matches!(call.part, Part::Between(_));
+        let is_between = matches!(call.part, CallPlace::Between(_));
         if !is_between || BodyReader::new(&call.form.body).is_none() {
             self.calls.fault(Reason::Malformed, emit)?;
         } else if call.has_closer() && !self.calls.is_faulty() {
@@ -185,7 +189,7 @@ impl Machine {
     pub(crate) fn end_at_closer(
         &mut self,
         held: &str,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<Option<String>> {
         let Some(end) = self.open_value_end() else { return Ok(None) };
         self.calls.push_raw(held);
@@ -202,23 +206,23 @@ impl Machine {
         &mut self,
         held: &str,
         stopped: bool,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<bool> {
         let Place::Call(call) = &self.place else { return Ok(false) };
         let is_over = match &call.part {
-            Part::Between(_) => true,
-            Part::Body(body) => body.is_between(),
+            CallPlace::Between(_) => true,
+            CallPlace::Body(body) => body.is_between(),
             _ => false,
         };
         if is_over && !call.has_closer() && self.calls.has_closed() {
             return Ok(false);
         }
         let is_whole = match &call.part {
-            Part::Between(_) => !self.calls.is_faulty(),
-            Part::Value(value) => call.form.is_one_value() && value.nested.is_empty(),
+            CallPlace::Between(_) => !self.calls.is_faulty(),
+            CallPlace::Value(value) => call.form.is_one_value() && value.nested.is_empty(),
             _ => false,
         };
-        if matches!(&call.part, Part::Value(value) if value.is_weak) {
+        if matches!(&call.part, CallPlace::Value(value) if value.is_weak) {
             self.calls.push_raw(held);
             self.calls.fault(Reason::Malformed, emit)?;
             return self.calls.close(emit).map(|()| false);
@@ -260,7 +264,7 @@ impl Machine {
 
     /// Goes on from before the arguments, where these are not missing.
     pub(crate) fn leave_head(&mut self) {
-        if let Place::Call(OpenCall { part: Part::Head, .. }) = &self.place {
+        if let Place::Call(OpenCall { part: CallPlace::Head, .. }) = &self.place {
             self.enter_arguments(false);
         }
     }
@@ -268,15 +272,20 @@ impl Machine {
     fn enter_arguments(&mut self, is_json: bool) {
         let Place::Call(call) = &self.place else { return };
         let body = BodyReader::new(&call.form.body).filter(|_| is_json || !call.has_closer());
-        self.enter_part(body.map_or(Part::Loose, Part::Body));
+        self.enter_part(body.map_or(CallPlace::Loose, CallPlace::Body));
     }
 
     /// Takes a marker that is a part of a value.
-    pub(crate) fn inner_marker(&mut self, go: Go, marker: &str, emit: &mut Emit) -> io::Result<()> {
+    pub(crate) fn inner_marker(
+        &mut self,
+        go: Go,
+        marker: &str,
+        emit: &mut ChoiceEmit,
+    ) -> io::Result<()> {
         let is_string = self.calls.is_in_string();
         self.calls.feed_value(marker, emit)?;
         let length = self.calls.raw_length();
-        if let Place::Call(OpenCall { form, part: Part::Value(value), .. }) = &mut self.place
+        if let Place::Call(OpenCall { form, part: CallPlace::Value(value), .. }) = &mut self.place
             && !is_string
         {
             value.take(go, length, form.value_closer().is_some_and(|close| close.has_word("key")));
@@ -287,12 +296,13 @@ impl Machine {
     /// Ends the open call before the opener of another one that stands in its value, if its closers
     /// came on a line before that, and its value's did not: the call can't be read, and the other is
     /// none of its parts.
-    pub(crate) fn end_before_call(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn end_before_call(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if self.calls.is_over() || self.calls.is_in_string() {
             return Ok(());
         }
-        let begins_line = |end: &CallEnd| self.calls.raw_from(end.length).contains('\n');
-        let is_end = |end: &CallEnd| !end.ends_section && begins_line(end) && self.is_call_end(end);
+        let begins_line = |end: &PossibleEnd| self.calls.raw_from(end.length).contains('\n');
+        let is_end =
+            |end: &PossibleEnd| !end.ends_section && begins_line(end) && self.is_call_end(end);
         let Some(end) = self.open_value_end().filter(is_end) else {
             return Ok(());
         };
@@ -304,9 +314,9 @@ impl Machine {
     }
 
     /// Returns where the open call may have ended, if nothing is open in its value.
-    fn open_value_end(&self) -> Option<CallEnd> {
+    fn open_value_end(&self) -> Option<PossibleEnd> {
         match &self.place {
-            Place::Call(OpenCall { part: Part::Value(value), .. }) => {
+            Place::Call(OpenCall { part: CallPlace::Value(value), .. }) => {
                 value.end.filter(|_| value.nested.is_empty())
             }
             _ => None,
@@ -315,7 +325,7 @@ impl Machine {
 
     /// True if nothing on its line follows the place where a call may have ended, but for the end of
     /// its section.
-    fn is_call_end(&self, end: &CallEnd) -> bool {
+    fn is_call_end(&self, end: &PossibleEnd) -> bool {
         let rest = self.calls.raw_from(end.length).trim_start_matches([' ', '\t']);
         let section = match &self.place {
             Place::Call(call) => call.section.as_ref(),
@@ -334,7 +344,7 @@ impl Machine {
 
     /// Ends the open call, whose closers don't add up, at a place in its value; returns what
     /// follows.
-    fn end_at(&mut self, end: CallEnd, emit: &mut Emit<'_>) -> io::Result<String> {
+    fn end_at(&mut self, end: PossibleEnd, emit: &mut ChoiceEmit<'_>) -> io::Result<String> {
         let rest = self.calls.split_raw(end.length);
         self.calls.fault(Reason::Malformed, emit)?;
         self.calls.close(emit)?;
@@ -343,22 +353,23 @@ impl Machine {
     }
 
     /// Takes what belongs to the call's body; returns how many bytes.
-    pub(crate) fn feed_body(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<usize> {
-        let Place::Call(OpenCall { form, part: Part::Body(body), .. }) = &mut self.place else {
+    pub(crate) fn feed_body(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<usize> {
+        let Place::Call(OpenCall { form, part: CallPlace::Body(body), .. }) = &mut self.place
+        else {
             return Ok(text.len());
         };
         let (taken, progress) = body.feed(text, &mut self.calls, emit)?;
         match progress {
-            Progress::Open => {}
-            Progress::Bad => {
+            BodyProgress::Open => {}
+            BodyProgress::Bad => {
                 self.calls.fault(Reason::Malformed, emit)?;
-                self.enter_part(Part::Broken);
+                self.enter_part(CallPlace::Broken);
             }
             // Where the body shows where the call ends, it ends here.
-            Progress::Whole if form.close.is_empty() && !form.may_repeat() => {
+            BodyProgress::Whole if form.close.is_empty() && !form.may_repeat() => {
                 self.end_call("", emit)?;
             }
-            Progress::Whole => self.enter_part(Part::Between(None)),
+            BodyProgress::Whole => self.enter_part(CallPlace::Between(None)),
         }
         Ok(taken)
     }
@@ -368,22 +379,26 @@ impl Machine {
         &mut self,
         marker: &str,
         words: &Captures<'_>,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         let Place::Call(call) = &self.place else { return Ok(()) };
         let (source, body) = (self.grammars.get(call.id.0).name, BodyReader::new(&call.form.body));
         self.calls.close(emit)?;
         self.calls.open_markup(source, marker, words, "");
         self.calls.begin(emit)?;
-        self.enter_part(body.map_or(Part::Broken, Part::Body));
+        self.enter_part(body.map_or(CallPlace::Broken, CallPlace::Body));
         Ok(())
     }
 
-    pub(crate) fn next_object(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn next_object(
+        &mut self,
+        marker: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         let Place::Call(call) = &self.place else { return Ok(()) };
         let Some(mut body) = BodyReader::new(&call.form.body) else { return Ok(()) };
         body.feed_all(marker, &mut self.calls, emit)?;
-        self.enter_part(Part::Body(body));
+        self.enter_part(CallPlace::Body(body));
         Ok(())
     }
 
@@ -394,11 +409,15 @@ impl Machine {
 
     /// Takes a character there that begins no marker; returns how many bytes. What is more than
     /// white space is the answer's, and may begin a marker of that.
-    pub(crate) fn pass_after_object(&mut self, c: char, emit: &mut Emit<'_>) -> io::Result<usize> {
+    pub(crate) fn pass_after_object(
+        &mut self,
+        c: char,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<usize> {
         if c.is_ascii_whitespace() || matches!(c, ';' | ',') {
             return Ok(c.len_utf8());
         }
-        let Place::Call(OpenCall { part: Part::Between(space), .. }) = &mut self.place else {
+        let Place::Call(OpenCall { part: CallPlace::Between(space), .. }) = &mut self.place else {
             return Ok(0);
         };
         let space = space.take().unwrap_or_default();
@@ -408,10 +427,10 @@ impl Machine {
     }
 
     /// Takes text inside a call that is neither marker nor value.
-    pub(crate) fn call_content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn call_content(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if let Place::Call(call) = &mut self.place
             && call.is_after_object()
-            && let Part::Between(space) = &mut call.part
+            && let CallPlace::Between(space) = &mut call.part
         {
             space.get_or_insert_default().push_str(text);
             return Ok(());
@@ -428,7 +447,7 @@ impl Machine {
         &mut self,
         marker: &str,
         words: &Captures<'_>,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         let Place::Call(call) = &mut self.place else { return Ok(()) };
         let form = match &call.form.body {
@@ -437,10 +456,10 @@ impl Machine {
         };
         let is_nested = !form.item.is_empty();
         let mut keys = match &mut call.part {
-            Part::Value(keys) if is_nested && !self.calls.may_nest() => {
+            CallPlace::Value(keys) if is_nested && !self.calls.may_nest() => {
                 return self.calls.feed_value(marker, emit);
             }
-            Part::Value(value) => std::mem::take(&mut value.keys),
+            CallPlace::Value(value) => std::mem::take(&mut value.keys),
             _ => SmallVec::new(),
         };
         if !is_nested && self.calls.has_value() {
@@ -451,11 +470,11 @@ impl Machine {
         self.calls.push_raw(marker);
         let (key, kind) = (words.get("key").unwrap_or_default(), words.get("type"));
         self.calls.open_value(&Opener { key, kind, form }, emit)?;
-        self.enter_part(Part::Value(OpenValue { keys, ..OpenValue::default() }));
+        self.enter_part(CallPlace::Value(OpenValue { keys, ..OpenValue::default() }));
         Ok(())
     }
 
-    pub(crate) fn end_value(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn end_value(&mut self, marker: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if self.calls.is_in_string() {
             return self.calls.feed_value(marker, emit);
         }
@@ -464,7 +483,7 @@ impl Machine {
         }
         self.calls.close_value(emit)?;
         self.calls.push_raw(marker);
-        let Place::Call(OpenCall { part: Part::Value(value), .. }) = &mut self.place else {
+        let Place::Call(OpenCall { part: CallPlace::Value(value), .. }) = &mut self.place else {
             return Ok(());
         };
         let OpenValue {
@@ -476,12 +495,12 @@ impl Machine {
             self.calls.fault(Reason::Malformed, emit)?;
         }
         let is_outermost = !self.calls.has_value();
-        let outer = Part::Value(OpenValue { keys, ..OpenValue::default() });
-        self.enter_part(if is_outermost { Part::Between(None) } else { outer });
+        let outer = CallPlace::Value(OpenValue { keys, ..OpenValue::default() });
+        self.enter_part(if is_outermost { CallPlace::Between(None) } else { outer });
         Ok(())
     }
 
-    pub(crate) fn end_call(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn end_call(&mut self, marker: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if self.calls.is_in_string() {
             return self.calls.feed_value(marker, emit);
         }
@@ -499,20 +518,24 @@ impl Machine {
 
     /// True in a call that a value holds.
     fn is_nested(&self) -> bool {
-        matches!(&self.place, Place::Call(OpenCall { part: Part::Value(value), .. })
+        matches!(&self.place, Place::Call(OpenCall { part: CallPlace::Value(value), .. })
             if !value.nested.is_empty())
     }
 
     /// True in one of several values, which has a closer of its own.
     fn is_in_open_value(&self) -> bool {
-        let Place::Call(OpenCall { form, part: Part::Value(_), .. }) = &self.place else {
+        let Place::Call(OpenCall { form, part: CallPlace::Value(_), .. }) = &self.place else {
             return false;
         };
         matches!(form.body, BodyForm::Parameters { close: Some(_), .. })
     }
 
     /// Takes the section's closer; inside a call, that lacks its own.
-    pub(crate) fn end_section(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn end_section(
+        &mut self,
+        marker: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         if self.calls.is_in_string() || self.is_nested() {
             return self.calls.feed_value(marker, emit);
         }
@@ -555,12 +578,12 @@ impl OpenValue {
                 self.is_uneven |= self.is_torn || call.is_none();
                 self.nested.truncate(call.unwrap_or_default());
                 if self.is_uneven && self.nested.is_empty() {
-                    self.end = Some(CallEnd { length, ends_section: false });
+                    self.end = Some(PossibleEnd { length, ends_section: false });
                 }
             }
             (Go::WeakEnd, None) => self.is_weak = true,
             (Go::WeakEndSection, None) if !self.quotes_call => {
-                self.end.get_or_insert(CallEnd { length, ends_section: true });
+                self.end.get_or_insert(PossibleEnd { length, ends_section: true });
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! How far a piece of text has been read.
 
 /// The places of a reading in its text, in bytes from its beginning.
-pub(super) struct Cursor<'t> {
+pub(super) struct TextCursor<'t> {
     pub(super) text: &'t str,
     /// Content that has not been emitted begins here.
     from: usize,
@@ -11,9 +11,9 @@ pub(super) struct Cursor<'t> {
     seen: usize,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> TextCursor<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Cursor { text, from: 0, at: 0, seen: 0 }
+        TextCursor { text, from: 0, at: 0, seen: 0 }
     }
 
     /// Returns the text from here on.

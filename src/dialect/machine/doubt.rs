@@ -5,7 +5,7 @@
 
 use std::io;
 
-use crate::dialect::body::calls::Emit;
+use crate::dialect::body::calls::ChoiceEmit;
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::DoubtId;
 use crate::dialect::machine::place::{OpenDoubt, OpenText, Place};
@@ -27,14 +27,22 @@ impl Machine {
         }
     }
 
-    pub(crate) fn doubt_content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn doubt_content(
+        &mut self,
+        text: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         let Place::Doubt(doubt) = &mut self.place else { return Ok(()) };
         doubt.text.push_str(text);
         if doubt.text.len() > MAX_DOUBT { self.leave_doubt(emit) } else { Ok(()) }
     }
 
     /// Takes the closer: what it closes can't be read.
-    pub(crate) fn close_doubt(&mut self, marker: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn close_doubt(
+        &mut self,
+        marker: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         let Some(doubt) = self.end_doubt() else { return Ok(()) };
         self.open_unreadable(doubt, emit)?;
         self.calls.push_raw(marker);
@@ -48,14 +56,14 @@ impl Machine {
     }
 
     /// Takes what was held back as text, if any was.
-    pub(crate) fn leave_doubt(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn leave_doubt(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let Some(doubt) = self.end_doubt() else { return Ok(()) };
         self.enter(Place::Text(doubt.outer));
         self.text(&doubt.text, emit)
     }
 
     /// Ends the text after an opener; returns true if nothing followed that.
-    pub(crate) fn finish_doubt(&mut self, emit: &mut Emit<'_>) -> io::Result<bool> {
+    pub(crate) fn finish_doubt(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<bool> {
         let is_cut = |doubt: &OpenDoubt| {
             doubt.text.get(doubt.opener..).is_some_and(|rest| rest.trim_ascii().is_empty())
         };
@@ -69,7 +77,7 @@ impl Machine {
     }
 
     /// Leaves text for a call of which no more is known than its markup.
-    fn open_unreadable(&mut self, doubt: OpenDoubt, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn open_unreadable(&mut self, doubt: OpenDoubt, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         self.enter(Place::Text(doubt.outer));
         self.leave_text(emit)?;
         let source = self.grammars.get(doubt.id.0).name;

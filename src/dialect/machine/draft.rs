@@ -7,8 +7,8 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::dialect::body::calls::{Emit, warn};
-use crate::dialect::machine::place::{OpenDraft, OpenText, Outer, Part, Place, RulesKey};
+use crate::dialect::body::calls::{ChoiceEmit, warn};
+use crate::dialect::machine::place::{CallPlace, DraftPlace, OpenDraft, OpenText, Place, RulesKey};
 use crate::dialect::machine::rules::Go;
 use crate::dialect::machine::search::Search;
 use crate::dialect::machine::text::emit_reasoning;
@@ -40,8 +40,8 @@ impl Machine {
         let reader = self.reader();
         let text = Place::Text(OpenText::default());
         let outer = match std::mem::replace(&mut self.place, text) {
-            Place::Region(open) => Outer::Thought(open),
-            Place::Text(open) => Outer::Text(open.undecided.unwrap_or_default()),
+            Place::Region(open) => DraftPlace::Thought(open),
+            Place::Text(open) => DraftPlace::Text(open.undecided.unwrap_or_default()),
             place => {
                 self.enter(place);
                 return Ok(());
@@ -81,12 +81,16 @@ impl Machine {
     fn keep_draft(&mut self, text: &str) -> io::Result<()> {
         let Place::Draft(draft) = &mut self.place else { return Ok(()) };
         draft.text.push_str(text);
-        draft.reader.feed(text, &mut Emit::new(0, &mut |_| Ok(())))
+        draft.reader.feed(text, &mut ChoiceEmit::new(0, &mut |_| Ok(())))
     }
 
     /// Takes text after the opener of a call in a thought. What is longer than a call may be is the
     /// thought's.
-    pub(crate) fn draft_content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn draft_content(
+        &mut self,
+        text: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         self.keep_draft(text)?;
         match &self.place {
             Place::Draft(draft) if self.calls.is_too_long(draft.text.len()) => {
@@ -97,11 +101,16 @@ impl Machine {
     }
 
     /// Takes a closer of the thought, which ends it unless it stands in a value.
-    pub(crate) fn close_draft(&mut self, go: Go, marker: &str, emit: &mut Emit) -> io::Result<()> {
+    pub(crate) fn close_draft(
+        &mut self,
+        go: Go,
+        marker: &str,
+        emit: &mut ChoiceEmit,
+    ) -> io::Result<()> {
         let Place::Draft(draft) = &mut self.place else { return Ok(()) };
         // Where markers frame messages, one that comes in a call breaks that off.
         let broken = match &draft.outer {
-            Outer::Thought(open) if draft.reader.is_in_call() => {
+            DraftPlace::Thought(open) if draft.reader.is_in_call() => {
                 Some(open.id.0).filter(|_| open.form.ends == Ends::Anything)
             }
             _ => None,
@@ -118,7 +127,7 @@ impl Machine {
     }
 
     /// Takes what was kept as a call that can't be read, and goes back to the thought.
-    fn break_draft(&mut self, source: &'static str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn break_draft(&mut self, source: &'static str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let text = Place::Text(OpenText::default());
         let place = std::mem::replace(&mut self.place, text);
         let Place::Draft(draft) = place else {
@@ -128,7 +137,7 @@ impl Machine {
         self.calls.open_markup(source, &draft.text, &Captures::default(), "");
         self.calls.fault(Reason::Malformed, emit)?;
         self.calls.close(emit)?;
-        if let Outer::Thought(open) = draft.outer {
+        if let DraftPlace::Thought(open) = draft.outer {
             self.enter(Place::Region(open));
         }
         Ok(())
@@ -136,7 +145,7 @@ impl Machine {
 
     /// Takes what was kept up to `end` as a part of the thought, and goes back to that. Returns the
     /// rest.
-    fn leave_draft(&mut self, end: usize, emit: &mut Emit<'_>) -> io::Result<String> {
+    fn leave_draft(&mut self, end: usize, emit: &mut ChoiceEmit<'_>) -> io::Result<String> {
         let text = Place::Text(OpenText::default());
         let Place::Draft(draft) = std::mem::replace(&mut self.place, text) else {
             return Ok(String::new());
@@ -146,11 +155,11 @@ impl Machine {
         let message = "a call in a thought that goes on after it was not made";
         warn(WarningCode::MarkupInReasoning, message, emit)?;
         self.enter(match outer {
-            Outer::Thought(open) => {
+            DraftPlace::Thought(open) => {
                 emit_reasoning(&text, emit)?;
                 Place::Region(open)
             }
-            Outer::Text(undecided) => {
+            DraftPlace::Text(undecided) => {
                 Place::Text(OpenText { undecided: Some(undecided + &text), ..OpenText::default() })
             }
         });
@@ -160,7 +169,7 @@ impl Machine {
     /// Ends the text in a thought after the opener of a call. Returns what is to be read once more:
     /// all of it, after the thought, or the rest of the thought, if its closer stands in a call that
     /// never ended.
-    pub(crate) fn end_draft(&mut self, emit: &mut Emit<'_>) -> io::Result<Option<String>> {
+    pub(crate) fn end_draft(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<Option<String>> {
         let Place::Draft(draft) = &mut self.place else { return Ok(None) };
         let inner = draft.inner.filter(|_| draft.reader.is_in_call());
         if let Some(inner) = inner
@@ -174,11 +183,11 @@ impl Machine {
             return Ok(None);
         };
         let undecided = match draft.outer {
-            Outer::Thought(open) => {
+            DraftPlace::Thought(open) => {
                 self.expect_closers(&open.form);
                 None
             }
-            Outer::Text(undecided) => Some(undecided),
+            DraftPlace::Text(undecided) => Some(undecided),
         };
         self.context = MarkdownContext::default();
         self.enter(Place::Text(OpenText { undecided, ..OpenText::default() }));
@@ -190,8 +199,8 @@ impl Machine {
     fn is_in_value(&self) -> bool {
         match &self.place {
             Place::Call(call) => match &call.part {
-                Part::Value(_) => true,
-                Part::Body(body) => body.is_in_string(),
+                CallPlace::Value(_) => true,
+                CallPlace::Body(body) => body.is_in_string(),
                 _ => false,
             },
             _ => false,

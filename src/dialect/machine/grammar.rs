@@ -6,7 +6,7 @@ use crate::dialect::body::BodyForm;
 use crate::dialect::rows::tags;
 use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Role, TagRole};
 use crate::dialect::spec::{Parameters, Section};
-use crate::scan::{Pattern, Place};
+use crate::scan::{MarkerPlace, Pattern};
 
 /// A dialect whose patterns have been parsed.
 pub(crate) struct Grammar {
@@ -189,7 +189,7 @@ impl Grammar {
         let mut doubts: Vec<DoubtForm> = Vec::new();
         for (open, close, is_section) in calls.chain(sections) {
             for open in open.without_option().map(|open| open.first_tag()) {
-                if !open.begins_tag() || open.place() != Place::Any || close.is_empty() {
+                if !open.begins_tag() || open.place() != MarkerPlace::Any || close.is_empty() {
                     continue;
                 }
                 let close = close.iter().map(Pattern::last_tag);
@@ -222,7 +222,7 @@ impl Grammar {
         let sections = self.sections.iter().flat_map(|form| form.close.iter().chain([&form.open]));
         let calls = self.calls.iter().flat_map(|call| call.close.iter().chain([&call.open]));
         let all = regions.chain(sections).chain(calls).chain(&self.drops);
-        all.into_iter().any(|pattern| pattern.place() == Place::Line)
+        all.into_iter().any(|pattern| pattern.place() == MarkerPlace::Line)
     }
 
     /// True if blocks stand inside its other regions.

@@ -18,8 +18,8 @@ use crate::json::char_length;
 #[derive(Clone, Debug)]
 pub(crate) struct MarkdownContext {
     /// The block quotes and list items that are open, the outermost first.
-    containers: Vec<Container>,
-    block: Block,
+    containers: Vec<MarkdownContainer>,
+    block: MarkdownBlock,
     at: At,
     /// The backticks that opened the span that is open; 0 if none is.
     span: usize,
@@ -40,7 +40,7 @@ pub(crate) struct MarkdownContext {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Container {
+enum MarkdownContainer {
     Quote,
     /// A list item, with the columns that its lines are indented by.
     Item(usize),
@@ -48,7 +48,7 @@ enum Container {
 
 /// The innermost block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Block {
+enum MarkdownBlock {
     None,
     Paragraph,
     /// A heading.
@@ -158,7 +158,7 @@ impl Default for MarkdownContext {
     fn default() -> Self {
         MarkdownContext {
             containers: Vec::new(),
-            block: Block::None,
+            block: MarkdownBlock::None,
             at: BEGIN,
             span: 0,
             run: 0,
@@ -251,7 +251,7 @@ impl MarkdownContext {
 
     /// True outside of blocks of code.
     fn is_prose(&self) -> bool {
-        !matches!(self.block, Block::Fence { .. } | Block::Indented)
+        !matches!(self.block, MarkdownBlock::Fence { .. } | MarkdownBlock::Indented)
     }
 
     fn before(&self) -> Before {
@@ -303,8 +303,8 @@ impl MarkdownContext {
             At::Begin { matched, indent, .. } => {
                 let (matched, indent) = self.enter_items(matched, indent);
                 match self.block {
-                    Block::Fence { .. } => matched == self.containers.len(),
-                    Block::Paragraph => self.is_in_span(),
+                    MarkdownBlock::Fence { .. } => matched == self.containers.len(),
+                    MarkdownBlock::Paragraph => self.is_in_span(),
                     _ => indent >= 4,
                 }
             }
@@ -391,28 +391,28 @@ impl MarkdownContext {
         match self.at {
             At::Begin { .. } => {
                 // A blank line ends a paragraph and the block quotes.
-                if matches!(self.block, Block::Paragraph | Block::Line) {
-                    self.block = Block::None;
+                if matches!(self.block, MarkdownBlock::Paragraph | MarkdownBlock::Line) {
+                    self.block = MarkdownBlock::None;
                 }
                 self.end_paragraph();
                 self.html = self.html.filter(|html| html.is_block);
             }
-            At::AfterMark { width, .. } => self.containers.push(Container::Item(width + 1)),
-            At::Mark { .. } => self.block = Block::Paragraph,
+            At::AfterMark { width, .. } => self.containers.push(MarkdownContainer::Item(width + 1)),
+            At::Mark { .. } => self.block = MarkdownBlock::Paragraph,
             At::Opener { byte, length } if length >= 3 => {
-                self.block = Block::Fence { byte, length };
+                self.block = MarkdownBlock::Fence { byte, length };
                 self.end_paragraph();
             }
             At::Opener { byte: b'`', length } => {
-                (self.block, self.run) = (Block::Paragraph, length);
+                (self.block, self.run) = (MarkdownBlock::Paragraph, length);
                 self.end_run();
             }
-            At::Opener { .. } => self.block = Block::Paragraph,
+            At::Opener { .. } => self.block = MarkdownBlock::Paragraph,
             At::Closer { length } => {
-                if let Block::Fence { length: opened, .. } = self.block
+                if let MarkdownBlock::Fence { length: opened, .. } = self.block
                     && length >= opened
                 {
-                    self.block = Block::None;
+                    self.block = MarkdownBlock::None;
                 }
             }
             At::Info => {}
@@ -421,8 +421,8 @@ impl MarkdownContext {
                     self.end_run();
                     opens_quotation = self.span == 0 && self.quotations.newline(self.before());
                 }
-                if self.block == Block::Line {
-                    self.block = Block::None;
+                if self.block == MarkdownBlock::Line {
+                    self.block = MarkdownBlock::None;
                     self.end_paragraph();
                 }
             }
@@ -451,7 +451,7 @@ impl MarkdownContext {
     /// Returns the containers that go on and the columns left, where the line has
     /// so much white space after the first `matched` ones.
     fn enter_items(&self, mut matched: usize, mut indent: usize) -> (usize, usize) {
-        while let Some(Container::Item(width)) = self.containers.get(matched)
+        while let Some(MarkdownContainer::Item(width)) = self.containers.get(matched)
             && indent >= *width
         {
             (matched, indent) = (matched + 1, indent - width);
@@ -488,7 +488,7 @@ impl MarkdownContext {
                 _ => {
                     let is_code = spaces > 4;
                     let columns = width + if is_code { 1 } else { spaces };
-                    self.containers.push(Container::Item(columns));
+                    self.containers.push(MarkdownContainer::Item(columns));
                     self.first(byte, self.containers.len(), if is_code { spaces - 1 } else { 0 });
                 }
             },
@@ -497,26 +497,27 @@ impl MarkdownContext {
             }
             At::Opener { byte: mark, length } => {
                 if length >= 3 {
-                    (self.block, self.at) = (Block::Fence { byte: mark, length }, At::Info);
+                    (self.block, self.at) = (MarkdownBlock::Fence { byte: mark, length }, At::Info);
                     self.end_paragraph();
                 } else if mark == b'`' {
-                    (self.block, self.run, self.at) = (Block::Paragraph, length, At::Rest);
+                    (self.block, self.run, self.at) = (MarkdownBlock::Paragraph, length, At::Rest);
                     self.rest(byte);
                 } else {
                     self.paragraph(byte);
                 }
             }
             At::Closer { length } => match (self.block, byte) {
-                (Block::Fence { byte: mark, .. }, _) if byte == mark => {
+                (MarkdownBlock::Fence { byte: mark, .. }, _) if byte == mark => {
                     self.at = At::Closer { length: length + 1 };
                 }
-                (Block::Fence { length: opened, .. }, b' ' | b'\t') if length >= opened => {}
+                (MarkdownBlock::Fence { length: opened, .. }, b' ' | b'\t') if length >= opened => {
+                }
                 _ => self.at = At::Rest,
             },
             // Backticks don't stand on the line of a fence of backticks.
             At::Info => {
-                if let (Block::Fence { byte: b'`', length }, b'`') = (self.block, byte) {
-                    (self.block, self.at) = (Block::Paragraph, At::Rest);
+                if let (MarkdownBlock::Fence { byte: b'`', length }, b'`') = (self.block, byte) {
+                    (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
                     (self.span, self.run) = (length, 1);
                 }
             }
@@ -528,28 +529,31 @@ impl MarkdownContext {
     fn first(&mut self, byte: u8, matched: usize, indent: usize) {
         let (matched, indent) = self.enter_items(matched, indent);
         self.is_quote |= matches!(byte, b'>' | b'|') && indent < 4;
-        if byte == b'>' && indent < 4 && self.containers.get(matched) == Some(&Container::Quote) {
+        if byte == b'>'
+            && indent < 4
+            && self.containers.get(matched) == Some(&MarkdownContainer::Quote)
+        {
             self.at = At::Begin { matched: matched + 1, indent: 0, after_mark: true };
             return;
         }
         let goes_on = matched == self.containers.len();
-        if let Block::Fence { byte: mark, .. } = self.block
+        if let MarkdownBlock::Fence { byte: mark, .. } = self.block
             && goes_on
         {
             let closes = byte == mark && indent < 4;
             self.at = if closes { At::Closer { length: 1 } } else { At::Rest };
             return;
         }
-        let is_paragraph = self.block == Block::Paragraph;
+        let is_paragraph = self.block == MarkdownBlock::Paragraph;
         if indent >= 4 && !is_paragraph {
             self.close_to(matched);
-            (self.block, self.at) = (Block::Indented, At::Rest);
+            (self.block, self.at) = (MarkdownBlock::Indented, At::Rest);
             return;
         }
         match byte {
             b'>' if indent < 4 => {
                 self.close_to(matched);
-                self.containers.push(Container::Quote);
+                self.containers.push(MarkdownContainer::Quote);
                 let matched = self.containers.len();
                 self.at = At::Begin { matched, indent: 0, after_mark: true };
             }
@@ -568,7 +572,7 @@ impl MarkdownContext {
             }
             b'#' if indent < 4 => {
                 self.close_to(matched);
-                (self.block, self.at) = (Block::Line, At::Rest);
+                (self.block, self.at) = (MarkdownBlock::Line, At::Rest);
             }
             _ => {
                 if !is_paragraph {
@@ -582,13 +586,13 @@ impl MarkdownContext {
     /// Closes all containers but the first `matched` ones, and the block in them.
     fn close_to(&mut self, matched: usize) {
         self.containers.truncate(matched);
-        self.block = Block::None;
+        self.block = MarkdownBlock::None;
         self.end_paragraph();
     }
 
     /// Takes a byte of a paragraph, which begins here or goes on.
     fn paragraph(&mut self, byte: u8) {
-        (self.block, self.at) = (Block::Paragraph, At::Rest);
+        (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
         self.rest(byte);
     }
 

@@ -3,7 +3,7 @@
 
 use memchr::memchr3;
 
-use crate::dialect::body::calls::{Calls, Emit};
+use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::machine::Machine;
 use crate::dialect::spec::StartIn;
 use crate::event::{Event, Kind};
@@ -31,7 +31,7 @@ impl MarkupProbe {
             return None;
         }
         let machine = self.machine.get_or_insert_with(|| {
-            let mut machine = Machine::auto(StartIn::Text, Calls::new(None, 1));
+            let mut machine = Machine::auto(StartIn::Text, TextCalls::new(None, 1));
             feed(&mut machine, &std::mem::take(&mut self.kept));
             machine
         });
@@ -82,7 +82,7 @@ fn feed(machine: &mut Machine, text: &str) -> Option<&'static str> {
         has_call |= matches!(event.kind, Kind::CallPart(_));
         Ok(())
     };
-    let fed = machine.feed(text, &mut Emit::new(0, &mut emit));
+    let fed = machine.feed(text, &mut ChoiceEmit::new(0, &mut emit));
     fed.ok().filter(|()| has_call).and_then(|()| machine.dialect())
 }
 
@@ -112,7 +112,7 @@ mod tests {
         for path in paths {
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let end = first_sign(&text).unwrap_or(text.len());
-            let mut machine = Machine::auto(StartIn::Text, Calls::new(None, 1));
+            let mut machine = Machine::auto(StartIn::Text, TextCalls::new(None, 1));
             assert_eq!(feed(&mut machine, text.get(..end).unwrap()), None, "{}", path.display());
         }
     }

@@ -27,13 +27,13 @@ mod text;
 use std::io;
 use std::sync::{Arc, LazyLock};
 
-use crate::dialect::body::calls::{Calls, Emit, warn};
-use crate::dialect::machine::cursor::Cursor;
+use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn};
+use crate::dialect::machine::cursor::TextCursor;
 use crate::dialect::machine::grammar::{GrammarId, Grammars, RegionForm};
 use crate::dialect::machine::markdown_context::MarkdownContext;
-use crate::dialect::machine::place::{OpenRegion, OpenText, Part, Place, RulesKey};
+use crate::dialect::machine::place::{CallPlace, OpenRegion, OpenText, Place, RulesKey};
 use crate::dialect::machine::rules::{CallRules, Go, Rule};
-use crate::dialect::machine::search::{Begun, Found, Here, Marker, RuleSet, Search};
+use crate::dialect::machine::search::{Attempted, Begun, Here, Marker, RuleSet, Search};
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
 use crate::event::WarningCode;
@@ -53,7 +53,7 @@ pub(crate) struct Machine {
     /// Text that may become a marker.
     held: String,
     context: MarkdownContext,
-    calls: Calls,
+    calls: TextCalls,
     /// The closers of thoughts where the dialect is not known, once text may be one or was.
     strays: Vec<Rule>,
     /// True once a call in code was warned of.
@@ -70,7 +70,7 @@ pub(crate) struct Machine {
 }
 
 /// What is next in a text.
-enum Action<'t> {
+enum MachineAction<'t> {
     /// The body of a call, which ends by itself.
     Body,
     /// What stands before a call's arguments.
@@ -88,7 +88,7 @@ enum Action<'t> {
     /// Content up to here, and then what may begin a marker, once there is more of it.
     Hold,
     /// Content up to here, and then what may be a marker or is one.
-    Leave(Found<'t>),
+    Leave(Attempted<'t>),
 }
 
 /// Every dialect that `auto` knows, parsed once, and the rules of its text.
@@ -100,12 +100,12 @@ static AUTO: LazyLock<(Grammars, Arc<RuleSet>)> = LazyLock::new(|| {
 
 impl Machine {
     /// Creates a machine for text of a dialect that the user chose.
-    pub(crate) fn new(row: &'static Dialect, start_in: StartIn, calls: Calls) -> Self {
+    pub(crate) fn new(row: &'static Dialect, start_in: StartIn, calls: TextCalls) -> Self {
         Machine::of(Grammars::new([row].into_iter()), true, start_in, calls)
     }
 
     /// Creates a machine that finds the dialect out.
-    pub(crate) fn auto(start_in: StartIn, calls: Calls) -> Self {
+    pub(crate) fn auto(start_in: StartIn, calls: TextCalls) -> Self {
         let (grammars, rules) = LazyLock::force(&AUTO).clone();
         let mut machine = Machine::of(grammars, false, start_in, calls);
         machine.search.add(RulesKey::Text(false), Vec::new(), rules);
@@ -113,7 +113,7 @@ impl Machine {
         machine
     }
 
-    fn of(grammars: Grammars, named: bool, start_in: StartIn, calls: Calls) -> Self {
+    fn of(grammars: Grammars, named: bool, start_in: StartIn, calls: TextCalls) -> Self {
         let undecided = (start_in == StartIn::Auto).then(String::new);
         let text = Place::Text(OpenText { is_start: true, undecided, ..OpenText::default() });
         let mut machine = Machine {
@@ -192,7 +192,7 @@ impl Machine {
     }
 
     /// Takes the next piece of text.
-    pub(crate) fn feed(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if !text.is_empty() && self.calm_length(text) == text.len() {
             self.skip(text);
             return self.text(text, emit);
@@ -210,7 +210,7 @@ impl Machine {
     /// Ends the text; returns true if it was cut inside a call or a thought. Where the model
     /// stopped by itself, only closers may be missing: a call whose arguments are
     /// whole is closed.
-    pub(crate) fn finish(mut self, stopped: bool, emit: &mut Emit<'_>) -> io::Result<bool> {
+    pub(crate) fn finish(mut self, stopped: bool, emit: &mut ChoiceEmit<'_>) -> io::Result<bool> {
         let mut held = std::mem::take(&mut self.held);
         if !matches!(self.place, Place::Section(_)) {
             self.run(&held, true, emit)?;
@@ -248,52 +248,54 @@ impl Machine {
     }
 
     /// Goes through text that begins with what was held back.
-    fn run(&mut self, text: &str, ended: bool, emit: &mut Emit<'_>) -> io::Result<()> {
-        let mut cursor = Cursor::new(text);
+    fn run(&mut self, text: &str, ended: bool, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+        let mut cursor = TextCursor::new(text);
         loop {
             match self.step(&mut cursor, ended) {
-                Action::Body => {
+                MachineAction::Body => {
                     cursor.take(self.feed_body(cursor.rest(), emit)?);
                     if cursor.is_over() && self.is_in_body() {
                         return Ok(());
                     }
                 }
-                Action::Head => {
+                MachineAction::Head => {
                     cursor.take(self.feed_head(cursor.rest()));
                     if cursor.is_over() {
                         return Ok(());
                     }
                 }
-                Action::BeginArguments => self.leave_head(),
-                Action::Pass(c) => cursor.pass(c.len_utf8()),
-                Action::PassBetween(c) => cursor.pass_between(self.pass_after_object(c, emit)?),
-                Action::PassCode(c) => {
+                MachineAction::BeginArguments => self.leave_head(),
+                MachineAction::Pass(c) => cursor.pass(c.len_utf8()),
+                MachineAction::PassBetween(c) => {
+                    cursor.pass_between(self.pass_after_object(c, emit)?)
+                }
+                MachineAction::PassCode(c) => {
                     if self.pass_code(cursor.content(), emit)? {
                         cursor.emitted();
                     }
                     cursor.pass(c.len_utf8());
                 }
-                Action::Rest => break,
-                Action::Hold => {
+                MachineAction::Rest => break,
+                MachineAction::Hold => {
                     self.content(cursor.content(), emit)?;
                     return self.hold(cursor.rest());
                 }
-                Action::Leave(found) => {
+                MachineAction::Leave(found) => {
                     self.content(cursor.content(), emit)?;
                     cursor.emitted();
                     self.leave_before(&found, emit)?;
                     match &found {
-                        Found::Header(marker) if !self.is_in_call() => {
+                        Attempted::Header(marker) if !self.is_in_call() => {
                             return self.cut_header(marker, cursor.rest(), emit);
                         }
                         // The rest is a part of a closer, or may be the opener of another call.
-                        Found::Header(_) | Found::Cut | Found::No => {
+                        Attempted::Header(_) | Attempted::Cut | Attempted::No => {
                             return self.hold(cursor.rest());
                         }
                         // The content led to another place, which has other markers.
                         _ if self.search.is_idle() => {}
-                        Found::More => return self.hold(cursor.rest()),
-                        Found::Marker(marker) => {
+                        Attempted::More => return self.hold(cursor.rest()),
+                        Attempted::Marker(marker) => {
                             let text = cursor.head(marker.length);
                             self.search.reset();
                             self.leave_start();
@@ -309,53 +311,55 @@ impl Machine {
     }
 
     /// Says what is next in the text, and moves to where that is.
-    fn step<'t>(&mut self, cursor: &mut Cursor<'t>, ended: bool) -> Action<'t> {
+    fn step<'t>(&mut self, cursor: &mut TextCursor<'t>, ended: bool) -> MachineAction<'t> {
         let idle = self.search.is_idle();
         if self.is_in_body() {
-            return Action::Body;
+            return MachineAction::Body;
         }
         if idle && self.is_in_head() {
-            return Action::Head;
+            return MachineAction::Head;
         }
         if idle
             && self.is_after_object()
             && let Some(c) = cursor.rest().chars().next()
             && matches!(self.begin_here(cursor.rest().as_bytes(), false), Begun::None)
         {
-            return Action::PassBetween(c);
+            return MachineAction::PassBetween(c);
         }
         match self.begin(cursor, ended) {
-            Begun::None => return Action::Rest,
-            Begun::Later => return Action::Hold,
+            Begun::None => return MachineAction::Rest,
+            Begun::Later => return MachineAction::Hold,
             Begun::Now => {}
         }
         // Text that may still become a section's marker is read when the section is over.
         let ended = ended && !matches!(self.place, Place::Section(_));
         let found = self.search.advance(cursor.rest(), ended, self.calls.tools.as_deref());
-        if matches!(found, Found::No) {
+        if matches!(found, Attempted::No) {
             self.leave_start();
             if self.is_in_head() {
-                return Action::BeginArguments;
+                return MachineAction::BeginArguments;
             }
         }
         match (found, cursor.rest().chars().next()) {
-            (Found::No, None) => Action::Rest,
-            (Found::No, Some(c)) if self.is_after_object() => Action::PassBetween(c),
-            (Found::No, Some(c)) => Action::Pass(c),
-            (Found::Cut, _) if !self.is_in_call() => Action::Rest,
-            (Found::Marker(marker) | Found::Header(marker), Some(c)) if self.is_code(&marker) => {
-                Action::PassCode(c)
+            (Attempted::No, None) => MachineAction::Rest,
+            (Attempted::No, Some(c)) if self.is_after_object() => MachineAction::PassBetween(c),
+            (Attempted::No, Some(c)) => MachineAction::Pass(c),
+            (Attempted::Cut, _) if !self.is_in_call() => MachineAction::Rest,
+            (Attempted::Marker(marker) | Attempted::Header(marker), Some(c))
+                if self.is_code(&marker) =>
+            {
+                MachineAction::PassCode(c)
             }
-            (found, _) => Action::Leave(found),
+            (found, _) => MachineAction::Leave(found),
         }
     }
 
     /// Leaves what a marker ends before it begins anything.
-    fn leave_before(&mut self, found: &Found, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn leave_before(&mut self, found: &Attempted, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         match found {
-            Found::Marker(Marker { go: Go::InnerCall, .. }) => self.end_before_call(emit),
-            Found::Marker(Marker { go: Go::EndDoubt, .. }) => Ok(()),
-            Found::Marker(_) | Found::Header(_) => self.leave_doubt(emit),
+            Attempted::Marker(Marker { go: Go::InnerCall, .. }) => self.end_before_call(emit),
+            Attempted::Marker(Marker { go: Go::EndDoubt, .. }) => Ok(()),
+            Attempted::Marker(_) | Attempted::Header(_) => self.leave_doubt(emit),
             _ => Ok(()),
         }
     }
@@ -373,7 +377,7 @@ impl Machine {
     /// Passes over the beginning of a call in code, after this content. Emits that and a warning, if
     /// it is the first one; returns true if so.
     #[cold]
-    fn pass_code(&mut self, before: &str, emit: &mut Emit<'_>) -> io::Result<bool> {
+    fn pass_code(&mut self, before: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<bool> {
         self.search.reset();
         self.context.enter_call();
         if std::mem::replace(&mut self.has_warned, true) {
@@ -388,7 +392,7 @@ impl Machine {
     /// Begins to try the rules of the next marker, unless one is under way, and moves to where that
     /// may begin: where the message begins, or at bytes that begin one. The context sees the text up
     /// to it.
-    fn begin(&mut self, cursor: &mut Cursor<'_>, ended: bool) -> Begun {
+    fn begin(&mut self, cursor: &mut TextCursor<'_>, ended: bool) -> Begun {
         if !self.search.is_idle() {
             return Begun::Now;
         }
@@ -414,7 +418,7 @@ impl Machine {
 
     /// Does the same in prose: the context sees the text up to the marker, and tells where none
     /// begins.
-    fn begin_in_prose(&mut self, cursor: &mut Cursor<'_>, ended: bool) -> Begun {
+    fn begin_in_prose(&mut self, cursor: &mut TextCursor<'_>, ended: bool) -> Begun {
         loop {
             let rest = cursor.rest().as_bytes();
             let calm = self.context.take_calm(rest, |rest| self.search.may_begin(rest));
@@ -444,11 +448,11 @@ impl Machine {
     }
 
     fn is_in_body(&self) -> bool {
-        matches!(&self.place, Place::Call(call) if matches!(call.part, Part::Body(_)))
+        matches!(&self.place, Place::Call(call) if matches!(call.part, CallPlace::Body(_)))
     }
 
     fn is_in_head(&self) -> bool {
-        matches!(&self.place, Place::Call(call) if matches!(call.part, Part::Head))
+        matches!(&self.place, Place::Call(call) if matches!(call.part, CallPlace::Head))
     }
 
     fn is_start(&self) -> bool {
@@ -481,7 +485,7 @@ impl Machine {
     }
 
     /// Moves to a part of the open call.
-    fn enter_part(&mut self, part: Part) {
+    fn enter_part(&mut self, part: CallPlace) {
         if let Place::Call(call) = &mut self.place {
             call.part = part;
         }
@@ -538,19 +542,19 @@ impl Machine {
                 let grammar = self.grammars.get(call.id.0);
                 let rules = CallRules { grammar, call };
                 match &call.part {
-                    Part::Body(_) => Vec::new(),
-                    Part::Between(_) => rules.between_rules(),
-                    Part::Value(value) => {
+                    CallPlace::Body(_) => Vec::new(),
+                    CallPlace::Between(_) => rules.between_rules(),
+                    CallPlace::Value(value) => {
                         rules.value_rules(value.keys.last().unwrap_or(&Captures::default()))
                     }
-                    Part::Head | Part::Loose | Part::Broken => rules.closing_rules(),
+                    CallPlace::Head | CallPlace::Loose | CallPlace::Broken => rules.closing_rules(),
                 }
             }
         }
     }
 
     /// Emits what stood before a marker.
-    fn content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn content(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());
         }
@@ -560,20 +564,25 @@ impl Machine {
             Place::Draft(_) => self.draft_content(text, emit),
             Place::Doubt(_) => self.doubt_content(text, emit),
             Place::Call(call) => match &call.part {
-                Part::Body(_) | Part::Head => Ok(()),
-                Part::Loose => {
+                CallPlace::Body(_) | CallPlace::Head => Ok(()),
+                CallPlace::Loose => {
                     self.calls.push_raw(text);
                     self.calls.fragment(text, emit)
                 }
-                Part::Value(_) => self.calls.feed_value(text, emit),
-                Part::Between(_) | Part::Broken => self.call_content(text, emit),
+                CallPlace::Value(_) => self.calls.feed_value(text, emit),
+                CallPlace::Between(_) | CallPlace::Broken => self.call_content(text, emit),
             },
         }
     }
 
     /// Goes where a marker leads.
     #[inline(never)]
-    fn marker(&mut self, marker: &Marker<'_>, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn marker(
+        &mut self,
+        marker: &Marker<'_>,
+        text: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         let &Marker { go, ref words, .. } = marker;
         if let Go::Doubt(id) = go {
             self.follow(text);

@@ -9,7 +9,7 @@ use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{
     CallForm, CallId, DoubtId, RegionForm, RegionId, SectionForm, SectionId,
 };
-use crate::scan::{Captures, Word};
+use crate::scan::{CapturedWord, Captures};
 
 /// A place in the text.
 pub(crate) enum Place {
@@ -42,7 +42,7 @@ pub(crate) enum RulesKey {
 
 impl Place {
     /// Returns what the rules of the place depend on; `None` if it has none.
-    pub(crate) fn rules_key(&self) -> Option<(RulesKey, [&[Word<'static>]; 3])> {
+    pub(crate) fn rules_key(&self) -> Option<(RulesKey, [&[CapturedWord<'static>]; 3])> {
         let call = match self {
             Place::Text(open) => {
                 return Some((RulesKey::Text(open.undecided.is_some()), [&[]; 3]));
@@ -52,10 +52,10 @@ impl Place {
             }
             Place::Draft(draft) => {
                 return Some(match &draft.outer {
-                    Outer::Thought(open) => {
+                    DraftPlace::Thought(open) => {
                         (RulesKey::Draft(Some(open.id)), [&open.words.words, &[], &[]])
                     }
-                    Outer::Text(_) => (RulesKey::Draft(None), [&[]; 3]),
+                    DraftPlace::Text(_) => (RulesKey::Draft(None), [&[]; 3]),
                 });
             }
             Place::Doubt(doubt) => {
@@ -71,10 +71,12 @@ impl Place {
         };
         let section = call.section.as_ref().map(|section| section.id);
         let (key, value) = match &call.part {
-            Part::Body(_) => return None,
-            Part::Between(_) => (RulesKey::Between(call.id, section), None),
-            Part::Value(value) => (RulesKey::Value(call.id, section), value.keys.last()),
-            Part::Head | Part::Loose | Part::Broken => (RulesKey::Closing(call.id, section), None),
+            CallPlace::Body(_) => return None,
+            CallPlace::Between(_) => (RulesKey::Between(call.id, section), None),
+            CallPlace::Value(value) => (RulesKey::Value(call.id, section), value.keys.last()),
+            CallPlace::Head | CallPlace::Loose | CallPlace::Broken => {
+                (RulesKey::Closing(call.id, section), None)
+            }
         };
         let of_value = value.map_or(&[][..], |value| &value.words);
         let of_section = call.section.as_ref().map_or(&[][..], |open| &open.words.words);
@@ -129,7 +131,7 @@ pub(crate) struct OpenSection {
 /// A call in a thought, and all after it: a draft if the thought closes, or else the thought was
 /// over where the call began.
 pub(crate) struct OpenDraft {
-    pub(crate) outer: Outer,
+    pub(crate) outer: DraftPlace,
     pub(crate) text: String,
     /// Reads the text as what follows the thought, to tell whether a closer stands in a value.
     pub(crate) reader: Machine,
@@ -147,7 +149,7 @@ pub(crate) struct OpenDoubt {
 }
 
 /// The place that a draft stands in.
-pub(crate) enum Outer {
+pub(crate) enum DraftPlace {
     Thought(OpenRegion),
     /// Text that may turn out to be a thought, whose opener was in the prompt.
     Text(String),
@@ -161,11 +163,11 @@ pub(crate) struct OpenCall {
     pub(crate) words: Captures<'static>,
     /// The section around it.
     pub(crate) section: Option<Box<OpenSection>>,
-    pub(crate) part: Part,
+    pub(crate) part: CallPlace,
 }
 
 /// A part of a call.
-pub(crate) enum Part {
+pub(crate) enum CallPlace {
     /// Before the arguments, where the opener has the name: there may be none.
     Head,
     /// In a body that has an end of its own.
@@ -204,7 +206,7 @@ pub(crate) struct OpenValue {
     /// True once it may have ended.
     pub(crate) is_weak: bool,
     /// Where the call may have ended without this value's closer.
-    pub(crate) end: Option<CallEnd>,
+    pub(crate) end: Option<PossibleEnd>,
 }
 
 /// What is open in a value.
@@ -216,7 +218,7 @@ pub(crate) enum Nested {
 
 /// Where a call may have ended.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct CallEnd {
+pub(crate) struct PossibleEnd {
     /// The length of its markup.
     pub(crate) length: usize,
     /// True if its section ended there as well.
@@ -230,6 +232,6 @@ impl OpenCall {
 
     /// True after an object of a call that has no closer: what comes may be another object of it.
     pub(crate) fn is_after_object(&self) -> bool {
-        !self.has_closer() && matches!(self.part, Part::Between(_))
+        !self.has_closer() && matches!(self.part, CallPlace::Between(_))
     }
 }

@@ -23,12 +23,12 @@ pub(crate) struct QuotationContext {
     /// The text that has not been looked at, and the number of bytes before its end.
     unread: Vec<u8>,
     end: u64,
-    read: Read,
+    read: LookedAt,
 }
 
 /// What the text says that has been looked at.
 #[derive(Clone, Copy, Debug, Default)]
-struct Read {
+struct LookedAt {
     quotations: Quotations,
     /// True if a call stands in them.
     holds_call: bool,
@@ -91,7 +91,8 @@ impl QuotationContext {
     pub(crate) fn enter_call(&mut self, next: u8) {
         self.settle();
         let quotations = self.read.quotations_before(next);
-        self.read = Read { quotations, holds_call: true, last: self.read.last, ..Read::default() };
+        self.read =
+            LookedAt { quotations, holds_call: true, last: self.read.last, ..LookedAt::default() };
     }
 
     /// Takes the end of a line of prose, and what comes before it. Returns true if a quotation
@@ -122,11 +123,11 @@ impl QuotationContext {
     /// Ends all quotations.
     pub(crate) fn end(&mut self) {
         self.unread.clear();
-        self.read = Read { last: self.read.last, ..Read::default() };
+        self.read = LookedAt { last: self.read.last, ..LookedAt::default() };
     }
 }
 
-impl Read {
+impl LookedAt {
     /// Takes the next piece of text.
     fn feed(&mut self, text: &[u8]) {
         let is_letter = |byte: &&u8| byte.is_ascii_alphabetic();

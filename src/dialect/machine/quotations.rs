@@ -41,7 +41,7 @@ pub(crate) struct Mark {
 
 /// What stands before a mark.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Before {
+enum BeforeMark {
     /// White space, a bracket that opens, or two marks as before a third one.
     Blank,
     /// A word, or what ends a sentence or a bracket.
@@ -50,15 +50,15 @@ enum Before {
 }
 
 impl Mark {
-    fn before(&self) -> Before {
+    fn before(&self) -> BeforeMark {
         match self.before[1] {
-            '"' if self.before[0] == '"' => Before::Blank,
-            '(' | '[' | '{' | '（' | '【' => Before::Blank,
-            '.' | ';' | '!' | '?' | ')' | ']' | '}' | '%' => Before::Word,
-            '…' | '。' | '！' | '？' | '）' | '】' => Before::Word,
-            c if c.is_whitespace() => Before::Blank,
-            c if c.is_alphanumeric() => Before::Word,
-            _ => Before::Sign,
+            '"' if self.before[0] == '"' => BeforeMark::Blank,
+            '(' | '[' | '{' | '（' | '【' => BeforeMark::Blank,
+            '.' | ';' | '!' | '?' | ')' | ']' | '}' | '%' => BeforeMark::Word,
+            '…' | '。' | '！' | '？' | '）' | '】' => BeforeMark::Word,
+            c if c.is_whitespace() => BeforeMark::Blank,
+            c if c.is_alphanumeric() => BeforeMark::Word,
+            _ => BeforeMark::Sign,
         }
     }
 
@@ -71,14 +71,14 @@ impl Mark {
     fn can_open(&self) -> bool {
         let is_before_blank = self.next.is_ascii_whitespace();
         match (self.mark, self.before()) {
-            ('\'', Before::Word) => false,
+            ('\'', BeforeMark::Word) => false,
             // A year begins with an apostrophe.
-            ('\'', Before::Blank) if self.next.is_ascii_digit() => false,
+            ('\'', BeforeMark::Blank) if self.next.is_ascii_digit() => false,
             ('\'', _) => self.is_before_word() || b"<[{|".contains(&self.next),
             ('‘', _) => !self.next.is_ascii_digit(),
-            ('"', Before::Sign) => !is_before_blank || self.begins_json_value(),
-            ('"', Before::Word) => self.before[1].is_alphanumeric() && self.is_before_word(),
-            ('”' | '»' | '›', before) => before != Before::Word && !is_before_blank,
+            ('"', BeforeMark::Sign) => !is_before_blank || self.begins_json_value(),
+            ('"', BeforeMark::Word) => self.before[1].is_alphanumeric() && self.is_before_word(),
+            ('”' | '»' | '›', before) => before != BeforeMark::Word && !is_before_blank,
             _ => true,
         }
     }
@@ -87,7 +87,7 @@ impl Mark {
     fn can_close(&self) -> bool {
         match self.mark {
             '"' => {
-                let begins_word = self.is_before_word() && self.before() != Before::Word;
+                let begins_word = self.is_before_word() && self.before() != BeforeMark::Word;
                 !(begins_word || self.begins_json_value())
             }
             // Else it is an apostrophe. Letters beyond ASCII: Latin, Greek, Cyrillic and their

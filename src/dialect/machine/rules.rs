@@ -8,9 +8,9 @@ use crate::dialect::machine::grammar::{
     SectionId,
 };
 use crate::dialect::machine::markdown_context::calm_length;
-use crate::dialect::machine::place::{OpenCall, OpenRegion, OpenSection, Outer};
+use crate::dialect::machine::place::{DraftPlace, OpenCall, OpenRegion, OpenSection};
 use crate::dialect::spec::{Ends, Role};
-use crate::scan::{self, Captures, Pattern, Start};
+use crate::scan::{self, Captures, MatchStart, Pattern};
 
 /// A marker that is legal in a place, and where it leads.
 #[derive(Clone)]
@@ -107,22 +107,24 @@ impl Rule {
 
     /// True if its marker may begin with a space, after the beginning of the message.
     fn begins_with_space(&self) -> bool {
-        self.pattern.place() != scan::Place::Start && self.pattern.first_bytes().contains(&b' ')
+        self.pattern.place() != scan::MarkerPlace::Start
+            && self.pattern.first_bytes().contains(&b' ')
     }
 
     /// True if its marker, which begins so, may stand inside a line of prose where it is guarded.
-    pub(super) fn is_inline(&self, starts: &[Start]) -> bool {
-        let is_sign = |start: &Start| !start.text.first().is_some_and(u8::is_ascii_alphanumeric);
-        starts.iter().all(Start::is_token)
+    pub(super) fn is_inline(&self, starts: &[MatchStart]) -> bool {
+        let is_sign =
+            |start: &MatchStart| !start.text.first().is_some_and(u8::is_ascii_alphanumeric);
+        starts.iter().all(MatchStart::is_token)
             || (self.go.may_open_call() && starts.iter().all(is_sign))
     }
 
     /// True if its marker begins with nothing calm, or never in the middle of a line of prose.
-    pub(super) fn is_calm(&self, starts: &[Start]) -> bool {
+    pub(super) fn is_calm(&self, starts: &[MatchStart]) -> bool {
         let is_stop =
             !starts.is_empty() && starts.iter().all(|start| calm_length(&start.text) == 0);
         let is_inline = || self.is_inline(starts);
-        is_stop || self.pattern.place() != scan::Place::Any || (self.guarded && !is_inline())
+        is_stop || self.pattern.place() != scan::MarkerPlace::Any || (self.guarded && !is_inline())
     }
 }
 
@@ -319,12 +321,15 @@ pub(crate) fn region_rules<'g>(
 
 /// The markers that are legal after the opener of a call in a thought: the thought's own closers,
 /// and those of the dialect's other thoughts.
-pub(crate) fn draft_rules<'g>(open: impl Iterator<Item = &'g Grammar>, outer: &Outer) -> Vec<Rule> {
+pub(crate) fn draft_rules<'g>(
+    open: impl Iterator<Item = &'g Grammar>,
+    outer: &DraftPlace,
+) -> Vec<Rule> {
     let (mut rules, go): (Vec<Rule>, Go) = match outer {
-        Outer::Thought(open) => {
+        DraftPlace::Thought(open) => {
             (closers(&open.form.close, &open.words, Go::EndRegion).collect(), Go::EndRegion)
         }
-        Outer::Text(_) => (Vec::new(), Go::Stray),
+        DraftPlace::Text(_) => (Vec::new(), Go::Stray),
     };
     let thoughts = open.flat_map(|grammar| &grammar.regions).filter(|form| form.may_close_late);
     rules.extend(thoughts.flat_map(|form| &form.close).map(|close| Rule::new(close.clone(), go)));
@@ -439,7 +444,7 @@ impl CallRules<'_> {
         // Where nothing is escaped, the closer closes the value only if what may
         // follow a value follows, or what ends the call.
         let mut beyond = self.beyond();
-        beyond.retain(|rule| !rule.known && rule.pattern.place() == scan::Place::Any);
+        beyond.retain(|rule| !rule.known && rule.pattern.place() == scan::MarkerPlace::Any);
         let (weak, beyond): (Vec<Rule>, Vec<Rule>) =
             beyond.into_iter().partition(|rule| matches!(rule.go, Go::Nothing | Go::Stray));
         let patterns = |rules: &[&[Rule]]| -> Vec<Pattern> {
@@ -489,7 +494,7 @@ impl CallRules<'_> {
             let is_bare = !call.open.has_word("name") && !call.open.is_token();
             let pattern = if is_bare { call.open.after_line_end() } else { call.open.clone() };
             let rule = Rule { strict: true, ..Rule::call(call, *id) };
-            let is_known = pattern.place() == scan::Place::Any;
+            let is_known = pattern.place() == scan::MarkerPlace::Any;
             is_known.then_some(Rule { pattern, go: Go::InnerCall, known: false, ..rule })
         })
     }
@@ -502,7 +507,7 @@ impl CallRules<'_> {
         let is_call = |call: &&Arc<CallForm>| {
             let is_readable = !matches!(call.body, BodyForm::Unreadable);
             let is_counted = is_readable && !call.close.is_empty() && !call.known;
-            is_counted && call.open.place() == scan::Place::Any
+            is_counted && call.open.place() == scan::MarkerPlace::Any
         };
         let inner = |call: &CallForm| {
             let mut rule = Rule { strict: true, ..Rule::call(call, *id) };

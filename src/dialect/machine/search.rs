@@ -10,8 +10,8 @@ use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::RulesKey;
 use crate::dialect::machine::rules::{Go, Rule};
 use crate::scan::{
-    self, Attempt, Captures, Head, Lookahead, Match, Namespace, Sight, Start, Word, begins_word,
-    common_length,
+    self, Attempt, CapturedWord, Captures, FirstBytes, Lookahead, Match, MatchStart, Namespace,
+    Sight, begins_word, common_length,
 };
 use crate::tools::Tools;
 
@@ -33,15 +33,15 @@ const MAX_KNOWN: usize = 64;
 /// The rules of a place, and the words of openers that stand in them.
 struct KnownRules {
     key: RulesKey,
-    words: Vec<Word<'static>>,
+    words: Vec<CapturedWord<'static>>,
     rules: Arc<RuleSet>,
 }
 
 /// The rules of a place that has none.
 static NO_RULES: RuleSet = RuleSet {
     rules: Vec::new(),
-    finder: Finder { bytes: Vec::new(), numbers: Vec::new(), seconds: Vec::new() },
-    starts: Starts { nodes: Vec::new(), rules: Vec::new(), tables: Vec::new() },
+    finder: StartFinder { bytes: Vec::new(), numbers: Vec::new(), seconds: Vec::new() },
+    starts: RuleStarts { nodes: Vec::new(), rules: Vec::new(), tables: Vec::new() },
     spaced: Vec::new(),
     shortest_spaced: 0,
     blank: Vec::new(),
@@ -61,7 +61,7 @@ enum Fit {
 }
 
 /// The result of all attempts at one place.
-pub(crate) enum Found<'t> {
+pub(crate) enum Attempted<'t> {
     /// No marker begins here.
     No,
     /// No marker begins here, but only because the text ended too soon: what
@@ -108,7 +108,7 @@ impl Search {
     /// Goes on at another place, with the rules of this key and these words if they are known, or
     /// else without any; returns true if they are.
     #[inline]
-    pub(crate) fn enter(&mut self, key: RulesKey, words: &[&[Word<'static>]]) -> bool {
+    pub(crate) fn enter(&mut self, key: RulesKey, words: &[&[CapturedWord<'static>]]) -> bool {
         let is_same = |known: &KnownRules| {
             let mut words = words.iter();
             let mut rest =
@@ -121,7 +121,12 @@ impl Search {
     }
 
     /// Goes on with other rules, and keeps them for the places of this key and these words.
-    pub(crate) fn add(&mut self, key: RulesKey, words: Vec<Word<'static>>, rules: Arc<RuleSet>) {
+    pub(crate) fn add(
+        &mut self,
+        key: RulesKey,
+        words: Vec<CapturedWord<'static>>,
+        rules: Arc<RuleSet>,
+    ) {
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
         }
@@ -203,9 +208,9 @@ impl Search {
         text: &'t str,
         ended: bool,
         tools: Option<&Tools>,
-    ) -> Found<'t> {
+    ) -> Attempted<'t> {
         let mut is_cut = false;
-        let Some(known) = self.known.get(self.at) else { return Found::No };
+        let Some(known) = self.known.get(self.at) else { return Attempted::No };
         for (number, fit) in &mut self.attempts {
             let rule = &known.rules.rules[*number];
             let mut begun = Lookahead::default();
@@ -219,7 +224,7 @@ impl Search {
                 if attempt.is_inside() && matches!(rule.go, Go::Call(_)) {
                     let words = attempt.captures(&rule.pattern, text);
                     let (go, guarded) = (rule.go, rule.guarded);
-                    return Found::Header(Marker { go, guarded, length: text.len(), words });
+                    return Attempted::Header(Marker { go, guarded, length: text.len(), words });
                 }
                 sight = match rule.strict {
                     true => Sight::No,
@@ -233,20 +238,20 @@ impl Search {
                     if matches!(fit, Fit::Unknown) {
                         *fit = Fit::Open(Box::new(begun));
                     }
-                    return Found::More;
+                    return Attempted::More;
                 }
                 Sight::Yes(length, words) => {
                     let name = words.get("name").or(attempt.name().filter(|_| rule.known));
                     if !is_unknown(rule, name, tools) {
                         let (go, guarded) = (rule.go, rule.guarded);
-                        return Found::Marker(Marker { go, guarded, length, words });
+                        return Attempted::Marker(Marker { go, guarded, length, words });
                     }
                 }
             }
             *fit = Fit::No;
         }
         self.reset();
-        if is_cut { Found::Cut } else { Found::No }
+        if is_cut { Attempted::Cut } else { Attempted::No }
     }
 }
 
@@ -272,8 +277,8 @@ pub(crate) struct Here<'h> {
 /// The rules of a place, and an index of the texts that their markers begin with.
 pub(crate) struct RuleSet {
     pub(crate) rules: Vec<Rule>,
-    finder: Finder,
-    starts: Starts,
+    finder: StartFinder,
+    starts: RuleStarts,
     /// The rules whose markers may have a namespace, which `starts` leaves out.
     spaced: Vec<usize>,
     /// The length of the shortest marker of these, in bytes, or less.
@@ -307,30 +312,30 @@ impl Likely<'_> {
     }
 }
 
-/// The most bytes by which the beginnings of markers are told apart in [`Starts`].
+/// The most bytes by which the beginnings of markers are told apart in [`RuleStarts`].
 const MAX_STARTS: usize = 32;
 
-/// The most nodes of [`Starts`] before what is added has no table: they are numbered in two bytes.
+/// The most nodes of [`RuleStarts`] before what is added has no table: they are numbered in two bytes.
 const MAX_NODES: usize = 1 << 15;
 
 /// The rules that may begin with some text: a tree, its root the last node.
 #[derive(Default)]
-struct Starts {
-    nodes: Vec<Node>,
+struct RuleStarts {
+    nodes: Vec<StartsNode>,
     /// The numbers of each node's rules, in order.
     rules: Vec<usize>,
     /// The nodes that a byte leads to, by their numbers.
     tables: Vec<[u16; 256]>,
 }
 
-struct Node {
+struct StartsNode {
     /// The length of what all its beginnings have after the byte that led here.
     length: usize,
     /// Its first bytes.
-    head: Head,
+    head: FirstBytes,
     /// The node of a text that does not go on so.
     otherwise: u16,
-    /// The place of its rules in [`Starts`].
+    /// The place of its rules in [`RuleStarts`].
     rules: Range<usize>,
     /// The length of the shortest of their markers, in bytes, or less.
     shortest: usize,
@@ -340,20 +345,20 @@ struct Node {
 
 /// A text that the markers of a rule can begin with.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Beginning {
+struct RuleStart {
     /// Its first bytes, which decide most comparisons.
     head: u64,
-    start: Start,
+    start: MatchStart,
     rule: usize,
     /// The length of the rule's shortest marker, in bytes.
     shortest: usize,
 }
 
-impl Beginning {
-    fn new(start: Start, rule: usize, shortest: usize) -> Self {
+impl RuleStart {
+    fn new(start: MatchStart, rule: usize, shortest: usize) -> Self {
         let mut head = [0; 8];
         head.iter_mut().zip(&start.text).for_each(|(head, byte)| *head = *byte);
-        Beginning { head: u64::from_be_bytes(head), start, rule, shortest }
+        RuleStart { head: u64::from_be_bytes(head), start, rule, shortest }
     }
 
     fn byte(&self, at: usize) -> Option<u8> {
@@ -361,10 +366,10 @@ impl Beginning {
     }
 }
 
-impl Starts {
+impl RuleStarts {
     /// Returns the tree of these beginnings, which are in order.
-    fn new(beginnings: &[Beginning]) -> Self {
-        let mut starts = Starts::default();
+    fn new(beginnings: &[RuleStart]) -> Self {
+        let mut starts = RuleStarts::default();
         starts.tables.reserve(beginnings.len() / 2);
         let none = starts.add(&mut Vec::new(), &[], 0, 0);
         starts.add(&mut Vec::new(), beginnings, 0, none);
@@ -376,8 +381,8 @@ impl Starts {
     /// way is of the node `otherwise`. Returns its number.
     fn add<'b>(
         &mut self,
-        before: &mut Vec<&'b Beginning>,
-        beginnings: &'b [Beginning],
+        before: &mut Vec<&'b RuleStart>,
+        beginnings: &'b [RuleStart],
         from: usize,
         otherwise: u16,
     ) -> u16 {
@@ -396,8 +401,8 @@ impl Starts {
         let shortest = all().map(|beginning| beginning.shortest).min().unwrap_or(0);
         let place = self.rules.len()..self.rules.len() + rules.len();
         self.rules.extend(rules);
-        let (length, head) = (common.len(), Head::new(common));
-        self.nodes.push(Node { length, head, otherwise, rules: place, shortest, next });
+        let (length, head) = (common.len(), FirstBytes::new(common));
+        self.nodes.push(StartsNode { length, head, otherwise, rules: place, shortest, next });
         u16::try_from(self.nodes.len() - 1).unwrap_or(0)
     }
 
@@ -405,13 +410,13 @@ impl Starts {
     /// word goes on with a byte that begins one. Returns its number.
     fn add_table<'b>(
         &mut self,
-        before: &mut Vec<&'b Beginning>,
-        ended: &'b [Beginning],
-        longer: &'b [Beginning],
+        before: &mut Vec<&'b RuleStart>,
+        ended: &'b [RuleStart],
+        longer: &'b [RuleStart],
         at: usize,
     ) -> usize {
         let known = before.len();
-        let is_of_any = |ended: &&Beginning| !ended.start.is_before_word;
+        let is_of_any = |ended: &&RuleStart| !ended.start.is_before_word;
         before.extend(ended.iter().filter(is_of_any));
         let mut table = [self.add(before, &[], at, 0); 256];
         for is_word in [false, true] {
@@ -436,7 +441,7 @@ impl Starts {
 
     /// Returns the node of a text: its rules may begin with that, as far as it is compared.
     #[inline]
-    fn find(&self, text: &[u8]) -> Option<&Node> {
+    fn find(&self, text: &[u8]) -> Option<&StartsNode> {
         let (mut node, mut rest) = (self.nodes.last()?, text);
         loop {
             if node.head.differs(rest) {
@@ -453,7 +458,7 @@ impl Starts {
     }
 
     /// Returns the rules of a node.
-    fn rules(&self, node: &Node) -> &[usize] {
+    fn rules(&self, node: &StartsNode) -> &[usize] {
         self.rules.get(node.rules.clone()).unwrap_or_default()
     }
 }
@@ -473,19 +478,20 @@ impl RuleSet {
                 spaced.push(number);
                 shortest_spaced = shortest.min(shortest_spaced);
             }
-            let beginning = |start| Beginning::new(start, number, shortest);
+            let beginning = |start| RuleStart::new(start, number, shortest);
             beginnings.extend(starts.into_iter().map(beginning));
         }
         beginnings.sort_unstable();
         beginnings.dedup();
-        let starts = Starts::new(&beginnings);
-        let is_searched =
-            |beginning: &&Beginning| rules[beginning.rule].pattern.place() != scan::Place::Start;
+        let starts = RuleStarts::new(&beginnings);
+        let is_searched = |beginning: &&RuleStart| {
+            rules[beginning.rule].pattern.place() != scan::MarkerPlace::Start
+        };
         let searched = beginnings.iter().filter(is_searched).map(|beginning| &beginning.start);
         // A namespace may stand after the first byte of a tag.
-        let tag = Start { text: b"<".into(), is_before_word: true };
+        let tag = MatchStart { text: b"<".into(), is_before_word: true };
         let tags = std::iter::once(&tag).filter(|_| !spaced.is_empty());
-        let finder = Finder::new(searched.chain(tags));
+        let finder = StartFinder::new(searched.chain(tags));
         Arc::new(RuleSet { rules, finder, starts, spaced, shortest_spaced, blank, inline, is_calm })
     }
 
@@ -529,9 +535,9 @@ impl RuleSet {
         let rule = &self.rules[number];
         let is_line = here.context.is_line();
         let fits = match rule.pattern.place() {
-            scan::Place::Any => true,
-            scan::Place::Line => is_line,
-            scan::Place::Start => here.is_start,
+            scan::MarkerPlace::Any => true,
+            scan::MarkerPlace::Line => is_line,
+            scan::MarkerPlace::Start => here.is_start,
         };
         if !(fits && rule.guarded) {
             return fits;
@@ -548,7 +554,7 @@ impl RuleSet {
 
 /// Finds where markers can begin, by the first two bytes of each.
 #[derive(Clone, Debug, Default)]
-struct Finder {
+struct StartFinder {
     bytes: Vec<u8>,
     /// For each byte, the number of those that follow it in a marker's beginning.
     numbers: Vec<u8>,
@@ -556,11 +562,11 @@ struct Finder {
     seconds: Vec<[bool; 256]>,
 }
 
-impl Finder {
+impl StartFinder {
     /// Returns a finder for markers that begin so. After a beginning of one byte, a word follows
     /// or any byte may.
-    fn new<'s>(starts: impl Iterator<Item = &'s Start>) -> Self {
-        let mut finder = Finder { numbers: vec![0; 256], ..Finder::default() };
+    fn new<'s>(starts: impl Iterator<Item = &'s MatchStart>) -> Self {
+        let mut finder = StartFinder { numbers: vec![0; 256], ..StartFinder::default() };
         finder.seconds.push([false; 256]);
         for start in starts {
             let Some((&first, rest)) = start.text.split_first() else { continue };
@@ -618,11 +624,11 @@ mod tests {
     fn the_second_byte_tells_beginnings_from_other_text() {
         let check = |starts: &[&str], text: &str, expected: &[usize]| {
             let start = |text: &&str| match text.strip_suffix('*') {
-                Some(text) => Start { text: text.into(), is_before_word: true },
-                None => Start { text: (*text).into(), is_before_word: false },
+                Some(text) => MatchStart { text: text.into(), is_before_word: true },
+                None => MatchStart { text: (*text).into(), is_before_word: false },
             };
-            let starts: Vec<Start> = starts.iter().map(start).collect();
-            let finder = Finder::new(starts.iter());
+            let starts: Vec<MatchStart> = starts.iter().map(start).collect();
+            let finder = StartFinder::new(starts.iter());
             let mut found = Vec::new();
             while let Some(at) = finder.find(text.as_bytes(), found.last().map_or(0, |at| at + 1)) {
                 found.push(at);

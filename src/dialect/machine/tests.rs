@@ -9,7 +9,7 @@ use crate::event::{Arguments, CallPart, Event, Kind};
 use crate::scan::{Lookahead, Sight};
 
 fn machine(name: &str, start_in: StartIn) -> Machine {
-    let calls = Calls::new(None, 0);
+    let calls = TextCalls::new(None, 0);
     match name {
         "auto" => Machine::auto(start_in, calls),
         name => Machine::new(table::find(name).unwrap(), start_in, calls),
@@ -30,7 +30,7 @@ fn feed(machine: &mut Machine, piece: &str) -> String {
         };
         Ok(())
     };
-    machine.feed(piece, &mut Emit::new(0, &mut emit)).unwrap();
+    machine.feed(piece, &mut ChoiceEmit::new(0, &mut emit)).unwrap();
     came
 }
 

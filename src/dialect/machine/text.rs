@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::dialect::body::calls::{Emit, warn};
+use crate::dialect::body::calls::{ChoiceEmit, warn};
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{RegionForm, RegionId};
 use crate::dialect::machine::markdown_context::MarkdownContext;
@@ -17,11 +17,11 @@ use crate::scan::{Captures, attributes};
 /// The most text that is held back to find out whether it is reasoning, in bytes.
 const MAX_UNDECIDED: usize = 64 << 10;
 
-fn emit_text(text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+fn emit_text(text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
     if text.is_empty() { Ok(()) } else { emit.feed(Kind::Text(Text { text, channel: None })) }
 }
 
-pub(crate) fn emit_reasoning(text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+pub(crate) fn emit_reasoning(text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
     emit.feed(Kind::Reasoning(Reasoning { text, ..Reasoning::default() }))
 }
 
@@ -36,7 +36,7 @@ impl Machine {
     }
 
     /// Emits a piece of the answer, or holds it back.
-    pub(crate) fn text(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn text(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let space = match &mut self.place {
             Place::Text(OpenText { undecided: Some(undecided), .. }) => {
                 undecided.push_str(text);
@@ -58,7 +58,7 @@ impl Machine {
     }
 
     /// Emits what was undecided as the answer.
-    pub(crate) fn decide_as_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn decide_as_text(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let Place::Text(open) = &mut self.place else { return Ok(()) };
         let Some(text) = open.undecided.take() else { return Ok(()) };
         self.renew();
@@ -67,7 +67,7 @@ impl Machine {
 
     /// Ends the text before a marker: what was undecided is the answer, unless
     /// it's white space before the first marker.
-    pub(crate) fn leave_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn leave_text(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         if let Place::Text(open) = &mut self.place {
             open.undecided.take_if(|text| text.trim_ascii().is_empty());
         }
@@ -76,7 +76,7 @@ impl Machine {
     }
 
     /// Emits the blocks that are open and will have no closer.
-    fn end_blocks(&mut self, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn end_blocks(&mut self, message: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let mut region = match &mut self.place {
             Place::Region(open) => Some(open),
             _ => None,
@@ -92,7 +92,7 @@ impl Machine {
     }
 
     /// Ends the text where the input ends.
-    pub(crate) fn end_text(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn end_text(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         self.decide_as_text(emit)?;
         self.end_blocks("the text ended inside a block", emit)
     }
@@ -101,7 +101,7 @@ impl Machine {
         &mut self,
         id: RegionId,
         words: &Captures<'_>,
-        emit: &mut Emit<'_>,
+        emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         let form = Arc::clone(self.grammars.region(id));
         // A block inside a region is a part of it.
@@ -119,7 +119,11 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn region_content(&mut self, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn region_content(
+        &mut self,
+        text: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         let Place::Region(open) = &mut self.place else { return Ok(()) };
         match open.form.role {
             Role::Text => {
@@ -135,7 +139,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn end_region(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn end_region(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let mut text = OpenText::default();
         if let Place::Region(open) = &mut self.place {
             match open.form.role {
@@ -173,7 +177,7 @@ impl Machine {
 
     /// Takes a closer without its opener: all text before it was reasoning, if
     /// that was undecided, or else the closer has no meaning.
-    pub(crate) fn stray(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn stray(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let Place::Text(open) = &mut self.place else { return Ok(()) };
         open.is_start = true;
         let undecided = open.undecided.take();
@@ -190,7 +194,7 @@ impl Machine {
     }
 }
 
-fn emit_block(open: &mut OpenRegion, emit: &mut Emit<'_>) -> io::Result<()> {
+fn emit_block(open: &mut OpenRegion, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
     let text = std::mem::take(&mut open.block);
     let members = attributes(&open.words.attributes);
     let attributes = json::object(members.map(|(key, value)| (key, json::quote(value))));

@@ -1,6 +1,6 @@
 //! The chunked coding (RFC 9112 §7.1).
 
-use crate::frame::http::head::{Head, begins_head};
+use crate::frame::http::head::{HttpHead, begins_head};
 
 /// The most digits of a chunk's size: a `u64` has no more.
 const MAX_DIGITS: usize = 16;
@@ -38,14 +38,14 @@ impl ChunkFault {
 /// Decodes a chunked body.
 #[derive(Debug, Default)]
 pub(crate) struct Dechunker {
-    part: Part,
+    part: ChunkPart,
     /// The buffered beginning of a line between chunks.
     line: Vec<u8>,
 }
 
 /// The part of a chunked body that comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Part {
+enum ChunkPart {
     /// The line with the size of a chunk.
     #[default]
     Size,
@@ -65,14 +65,14 @@ impl Dechunker {
     /// of it as is allowed.
     pub(crate) fn step<'b>(&mut self, bytes: &'b [u8]) -> Result<(&'b [u8], &'b [u8]), ChunkFault> {
         match self.part {
-            Part::Ended => return Ok((&[], bytes)),
-            Part::Data(left) => {
+            ChunkPart::Ended => return Ok((&[], bytes)),
+            ChunkPart::Data(left) => {
                 let size = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
                 let left = left - size as u64;
-                self.part = if left == 0 { Part::DataEnd } else { Part::Data(left) };
+                self.part = if left == 0 { ChunkPart::DataEnd } else { ChunkPart::Data(left) };
                 return Ok(bytes.split_at(size));
             }
-            Part::Size | Part::DataEnd | Part::Trailers => {}
+            ChunkPart::Size | ChunkPart::DataEnd | ChunkPart::Trailers => {}
         }
         let end = memchr::memchr(b'\n', bytes).map(|end| end + 1);
         let (line, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
@@ -90,17 +90,19 @@ impl Dechunker {
     }
 
     /// Returns the part after the line.
-    fn next_part(&self) -> Result<Part, ChunkFault> {
+    fn next_part(&self) -> Result<ChunkPart, ChunkFault> {
         let line = self.line.trim_ascii_end();
         match self.part {
-            Part::Size => match size(line).ok_or(ChunkFault::NoSize)? {
-                0 => Ok(Part::Trailers),
-                size => Ok(Part::Data(size)),
+            ChunkPart::Size => match size(line).ok_or(ChunkFault::NoSize)? {
+                0 => Ok(ChunkPart::Trailers),
+                size => Ok(ChunkPart::Data(size)),
             },
-            Part::DataEnd if line.is_empty() => Ok(Part::Size),
-            Part::DataEnd => Err(ChunkFault::NoEnd),
-            Part::Trailers if line.is_empty() => Ok(Part::Ended),
-            Part::Trailers if begins_head(&self.line) == Some(true) => Err(ChunkFault::NoBlank),
+            ChunkPart::DataEnd if line.is_empty() => Ok(ChunkPart::Size),
+            ChunkPart::DataEnd => Err(ChunkFault::NoEnd),
+            ChunkPart::Trailers if line.is_empty() => Ok(ChunkPart::Ended),
+            ChunkPart::Trailers if begins_head(&self.line) == Some(true) => {
+                Err(ChunkFault::NoBlank)
+            }
             part => Ok(part),
         }
     }
@@ -117,21 +119,21 @@ impl Dechunker {
 
     /// True once the last chunk has come: nothing of the body is missing.
     pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.part, Part::Trailers | Part::Ended)
+        matches!(self.part, ChunkPart::Trailers | ChunkPart::Ended)
     }
 
     /// True after the trailers: what follows is no part of the body.
     pub(crate) fn is_ended(&self) -> bool {
-        self.part == Part::Ended
+        self.part == ChunkPart::Ended
     }
 
     /// True inside the bytes of a chunk.
     pub(crate) fn is_inside(&self) -> bool {
-        matches!(self.part, Part::Data(_))
+        matches!(self.part, ChunkPart::Data(_))
     }
 }
 
-impl Head {
+impl HttpHead {
     /// Returns true if a body begins with the size line of a chunk, and nothing while it may still
     /// do so. Its line ends as those of the head do: a number in a text that was chunked may
     /// stand alone in the first line.

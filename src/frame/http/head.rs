@@ -5,7 +5,7 @@ pub(crate) const MAX_HEAD: usize = 64 << 10;
 
 /// One head, or several, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct HttpHead {
     /// The length of them all, in bytes.
     pub len: usize,
     /// The status code of the last one.
@@ -23,28 +23,28 @@ pub(crate) struct Head {
 /// Finds the heads of one answer at the start of a whole input. What begins a head after a head is
 /// one too: no body begins like that.
 #[cfg(feature = "cli")]
-pub(crate) fn find_heads(bytes: &[u8]) -> Option<Head> {
+pub(crate) fn find_heads(bytes: &[u8]) -> Option<HttpHead> {
     let mut found = None;
     let mut at = 0;
-    while found.is_none_or(|head: Head| head.may_be_followed())
+    while found.is_none_or(|head: HttpHead| head.may_be_followed())
         && let Some(head) = find_head(bytes.get(at..).unwrap_or_default())
     {
         at += head.len;
-        found = Some(Head { len: at, ..head });
+        found = Some(HttpHead { len: at, ..head });
     }
     found
 }
 
 /// Finds one head at the start of a whole input, with the blank lines before it.
 #[cfg(feature = "cli")]
-fn find_head(bytes: &[u8]) -> Option<Head> {
+fn find_head(bytes: &[u8]) -> Option<HttpHead> {
     if begins_head(bytes) != Some(true) {
         return None;
     }
     let head = after_blank_lines(bytes);
     let len = head_len(head.get(..MAX_HEAD).unwrap_or(head))?;
     let found = read_head(head.get(..len)?)?;
-    Some(Head { len: bytes.len() - head.len() + len, ..found })
+    Some(HttpHead { len: bytes.len() - head.len() + len, ..found })
 }
 
 /// The beginning of every head.
@@ -119,7 +119,7 @@ pub(super) fn is_field(line: &[u8]) -> bool {
 }
 
 /// Parses a head.
-pub(super) fn read_head(head: &[u8]) -> Option<Head> {
+pub(super) fn read_head(head: &[u8]) -> Option<HttpHead> {
     let text = String::from_utf8_lossy(head);
     let mut lines = text.lines();
     let first = lines.next()?;
@@ -138,14 +138,14 @@ pub(super) fn read_head(head: &[u8]) -> Option<Head> {
         }
     }
     let has_cr = text.get(first.len()..).is_some_and(|rest| rest.starts_with('\r'));
-    Some(Head { len: head.len(), status, is_chunked, length, is_compressed, has_cr })
+    Some(HttpHead { len: head.len(), status, is_chunked, length, is_compressed, has_cr })
 }
 
 /// Errors that the client answers by itself and asks again: the challenges of a server and of a
 /// proxy, and the refusal of `Expect: 100-continue`.
 const ASKED_AGAIN: [u16; 3] = [401, 407, 417];
 
-impl Head {
+impl HttpHead {
     /// True if a head that follows at once may be of the same answer: after an interim one, a
     /// redirect, what a proxy says of its connection, a head that a server writes twice, and an
     /// error that the client answers by itself. Any other error is an answer without a body.
@@ -158,7 +158,7 @@ impl Head {
 mod tests {
     use super::*;
 
-    const HEAD: Head = Head {
+    const HEAD: HttpHead = HttpHead {
         len: 19,
         status: 200,
         is_chunked: false,
@@ -170,10 +170,10 @@ mod tests {
     #[test]
     fn heads_are_found_one_after_another() {
         let input = b"HTTP/1.1 100 Continue\n\nHTTP/2 200 \r\na: b\r\n\r\ndata: {}";
-        assert_eq!(find_heads(input), Some(Head { len: 44, ..HEAD }));
+        assert_eq!(find_heads(input), Some(HttpHead { len: 44, ..HEAD }));
         assert_eq!(
             find_heads(&input[..43]),
-            Some(Head { len: 23, status: 100, has_cr: false, ..HEAD })
+            Some(HttpHead { len: 23, status: 100, has_cr: false, ..HEAD })
         );
         assert_eq!(find_heads(&input[..22]), None);
         for cut in 0..MAX_START {

@@ -10,6 +10,6 @@ mod responses;
 pub(crate) use chunked::Dechunker;
 pub(crate) use head::begins_head;
 #[cfg(feature = "cli")]
-pub(crate) use head::{Head, MAX_HEAD, find_heads, head_len};
-pub(crate) use places::Places;
-pub(crate) use responses::{Begin, Flaw, Piece, Responses};
+pub(crate) use head::{HttpHead, MAX_HEAD, find_heads, head_len};
+pub(crate) use places::BodyPlaces;
+pub(crate) use responses::{BodyBegin, Flaw, HttpResponses, ResponsePiece};

@@ -10,17 +10,17 @@ const MAX_PLACES: usize = 64 << 10;
 
 /// Where the pieces of a body are in the input.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct BodyPlaces {
     /// The offsets in the body and in the input at which pieces begin, in ascending order.
     pieces: Vec<(u64, u64)>,
     /// The length of the body so far.
     length: u64,
 }
 
-impl Places {
+impl BodyPlaces {
     /// Returns the places of a body that begins at this offset of the input.
     pub(crate) fn new(offset: u64) -> Self {
-        Places { pieces: vec![(0, offset)], length: 0 }
+        BodyPlaces { pieces: vec![(0, offset)], length: 0 }
     }
 
     /// Adds a piece of the body, which is at this offset of the input.
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_place_in_the_body_is_one_in_the_input() {
-        let mut places = Places::new(10);
+        let mut places = BodyPlaces::new(10);
         assert_eq!([0, 5].map(|body| places.input(body)), [10, 15]);
         for offset in [13, 20, 25] {
             places.add(5, offset);
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn few_places_are_remembered() {
-        let mut places = Places::new(0);
+        let mut places = BodyPlaces::new(0);
         (0..1 << 20).for_each(|at| places.add(1, 6 * at + 3));
         assert!(places.pieces.len() <= 2 * MAX_PLACES);
         assert_eq!(

@@ -6,29 +6,30 @@ use crate::event::WarningCode;
 use crate::frame::framer::{Fault, FaultKind};
 use crate::frame::http::chunked::{ChunkFault, Dechunker, MAX_LINE};
 use crate::frame::http::head::{
-    Head, MAX_HEAD, MAX_START, after_blank_lines, begins_head, is_begun_head, is_field, read_head,
+    HttpHead, MAX_HEAD, MAX_START, after_blank_lines, begins_head, is_begun_head, is_field,
+    read_head,
 };
 
 /// Takes HTTP off an input, cut anywhere: the heads, and what frames a body. An input without a head
 /// is a body. One whose end is known, of chunks or of the length that its head says, may be followed
 /// by another response.
 #[derive(Debug)]
-pub(crate) struct Responses {
-    state: State,
+pub(crate) struct HttpResponses {
+    state: ResponseState,
     /// The buffered beginning of what comes, while it is not known what that is.
     held: Vec<u8>,
     /// The offset after it.
     at: u64,
     /// The last of the heads before a body, and the offset of the first.
-    head: Option<(Head, u64)>,
+    head: Option<(HttpHead, u64)>,
 }
 
 #[derive(Debug)]
-enum State {
+enum ResponseState {
     /// Before a body: heads may come.
     Head,
     /// Before a body that may be chunked.
-    Size(Head),
+    Size(HttpHead),
     /// In a body that ends with the input.
     Body,
     /// In a body of a length that its head says.
@@ -52,11 +53,11 @@ enum State {
 
 /// A part of an input.
 #[derive(Debug)]
-pub(crate) enum Piece<'b> {
+pub(crate) enum ResponsePiece<'b> {
     /// Nothing yet.
     None,
     /// A body begins.
-    Begin(Begin),
+    Begin(BodyBegin),
     /// Bytes of a body, from this offset on.
     Body(Cow<'b, [u8]>, u64),
     /// A body ends; badly, if there is a flaw.
@@ -67,7 +68,7 @@ pub(crate) enum Piece<'b> {
 
 /// The beginning of a body.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Begin {
+pub(crate) struct BodyBegin {
     /// Its offset.
     pub(crate) offset: u64,
     /// The status code of its head and the offset of the first head before it, if it has one.
@@ -91,12 +92,12 @@ impl Flaw {
     }
 }
 
-impl Responses {
+impl HttpResponses {
     /// Returns the state at the beginning of an input. One that is a body whatever it begins with
     /// has no heads.
     pub(crate) fn new(has_heads: bool) -> Self {
-        let state = if has_heads { State::Head } else { State::Body };
-        Responses { state, held: Vec::new(), at: 0, head: None }
+        let state = if has_heads { ResponseState::Head } else { ResponseState::Body };
+        HttpResponses { state, held: Vec::new(), at: 0, head: None }
     }
 
     /// Counts bytes that stand before the input.
@@ -105,116 +106,125 @@ impl Responses {
     }
 
     /// Takes bytes up to the end of a part, or of all of them; returns the part and the rest.
-    pub(crate) fn step<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+    pub(crate) fn step<'b>(&mut self, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
         let (piece, rest) = self.part(bytes);
         self.at += (bytes.len() - rest.len()) as u64;
         (piece, rest)
     }
 
-    fn part<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+    fn part<'b>(&mut self, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
         let at = self.at;
         match &mut self.state {
-            State::Head => self.head_line(bytes),
-            State::Size(head) => {
+            ResponseState::Head => self.head_line(bytes),
+            ResponseState::Size(head) => {
                 let head = *head;
                 self.size_line(head, bytes)
             }
-            State::Body | State::Sized { .. } if !self.held.is_empty() => (self.held_body(), bytes),
-            State::Body => (Piece::Body(bytes.into(), at), &[]),
-            State::Sized { left, is_begun, may_differ } => {
+            ResponseState::Body | ResponseState::Sized { .. } if !self.held.is_empty() => {
+                (self.held_body(), bytes)
+            }
+            ResponseState::Body => (ResponsePiece::Body(bytes.into(), at), &[]),
+            ResponseState::Sized { left, is_begun, may_differ } => {
                 let size = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
                 let (body, rest) = bytes.split_at(size);
                 *left -= size as u64;
                 *is_begun |= size > 0;
                 if *left == 0 {
-                    self.state = State::Edge(*may_differ);
+                    self.state = ResponseState::Edge(*may_differ);
                 }
-                (Piece::Body(body.into(), at), rest)
+                (ResponsePiece::Body(body.into(), at), rest)
             }
-            State::Edge(may_differ) => {
+            ResponseState::Edge(may_differ) => {
                 let may_differ = *may_differ;
                 self.edge(may_differ, bytes)
             }
-            State::Chunked(dechunker, line) => {
+            ResponseState::Chunked(dechunker, line) => {
                 let buffered = dechunker.line().len();
                 if !dechunker.is_inside() && buffered == 0 {
                     *line = at;
                 }
                 match dechunker.step(bytes) {
                     Ok((_, rest)) if dechunker.is_ended() => {
-                        self.state = State::Head;
-                        (Piece::End(None), rest)
+                        self.state = ResponseState::Head;
+                        (ResponsePiece::End(None), rest)
                     }
-                    Ok(([], rest)) => (Piece::None, rest),
-                    Ok((data, rest)) => (Piece::Body(data.into(), at), rest),
+                    Ok(([], rest)) => (ResponsePiece::None, rest),
+                    Ok((data, rest)) => (ResponsePiece::Body(data.into(), at), rest),
                     Err(fault) => {
                         let (offset, mut line) = (*line, dechunker.take_line());
                         let flaw = if fault == ChunkFault::NoBlank {
-                            self.state = State::Head;
+                            self.state = ResponseState::Head;
                             note(WarningCode::Truncated, fault.message(), offset)
                         } else if begins_head(&line) == Some(true) {
-                            self.state = State::Head;
+                            self.state = ResponseState::Head;
                             unended(offset)
                         } else {
-                            self.state = State::Lost(offset);
+                            self.state = ResponseState::Lost(offset);
                             let is_limit = fault == ChunkFault::LongLine;
                             let kind = if is_limit { FaultKind::Limit } else { FaultKind::Broken };
                             Flaw { kind, message: fault.message(), offset, raw: line.clone() }
                         };
                         line.truncate(buffered);
                         self.held = line;
-                        (Piece::End(Some(flaw)), bytes)
+                        (ResponsePiece::End(Some(flaw)), bytes)
                     }
                 }
             }
-            State::Lost(offset) => {
+            ResponseState::Lost(offset) => {
                 let offset = *offset;
                 self.lost(offset, bytes)
             }
-            State::Ended => (Piece::None, &[]),
+            ResponseState::Ended => (ResponsePiece::None, &[]),
         }
     }
 
     /// Returns what comes at the end of the input: to be called until that is nothing.
-    pub(crate) fn end(&mut self) -> Piece<'static> {
+    pub(crate) fn end(&mut self) -> ResponsePiece<'static> {
         let at = self.at;
         match &self.state {
-            State::Head if is_begun_head(&self.held) && self.is_answered() => self.begin_empty(),
-            State::Head if is_begun_head(&self.held) => {
+            ResponseState::Head if is_begun_head(&self.held) && self.is_answered() => {
+                self.begin_empty()
+            }
+            ResponseState::Head if is_begun_head(&self.held) => {
                 let raw = after_blank_lines(&self.held).to_vec();
-                self.state = State::Ended;
+                self.state = ResponseState::Ended;
                 let message = "the input ended inside an HTTP head".into();
                 let offset = at - raw.len() as u64;
-                Piece::Flaw(Flaw { kind: FaultKind::Truncated, message, offset, raw })
+                ResponsePiece::Flaw(Flaw { kind: FaultKind::Truncated, message, offset, raw })
             }
-            State::Head if self.held.is_empty() && self.head.is_none() => {
-                self.state = State::Ended;
-                Piece::None
+            ResponseState::Head if self.held.is_empty() && self.head.is_none() => {
+                self.state = ResponseState::Ended;
+                ResponsePiece::None
             }
-            State::Head => self.begin(at),
-            State::Edge(_) if is_begun_head(&self.held) => {
-                self.state = State::Head;
-                Piece::End(None)
+            ResponseState::Head => self.begin(at),
+            ResponseState::Edge(_) if is_begun_head(&self.held) => {
+                self.state = ResponseState::Head;
+                ResponsePiece::End(None)
             }
-            State::Edge(false) if begins_head(&self.held) == Some(false) => {
-                self.state = State::Body;
-                Piece::Flaw(longer(at - self.held.len() as u64))
+            ResponseState::Edge(false) if begins_head(&self.held) == Some(false) => {
+                self.state = ResponseState::Body;
+                ResponsePiece::Flaw(longer(at - self.held.len() as u64))
             }
-            State::Sized { .. } if !self.held.is_empty() => self.held_body(),
-            State::Size(_) | State::Body | State::Edge(_) if !self.held.is_empty() => {
-                self.state = State::Body;
+            ResponseState::Sized { .. } if !self.held.is_empty() => self.held_body(),
+            ResponseState::Size(_) | ResponseState::Body | ResponseState::Edge(_)
+                if !self.held.is_empty() =>
+            {
+                self.state = ResponseState::Body;
                 self.held_body()
             }
-            State::Sized { left, is_begun: true, may_differ: false } => {
+            ResponseState::Sized { left, is_begun: true, may_differ: false } => {
                 let flaw = shorter(*left, at);
-                self.state = State::Ended;
-                Piece::End(Some(flaw))
+                self.state = ResponseState::Ended;
+                ResponsePiece::End(Some(flaw))
             }
-            State::Size(_) | State::Body | State::Sized { .. } | State::Edge(_) => {
-                self.state = State::Ended;
-                Piece::End(None)
+            ResponseState::Size(_)
+            | ResponseState::Body
+            | ResponseState::Sized { .. }
+            | ResponseState::Edge(_) => {
+                self.state = ResponseState::Ended;
+                ResponsePiece::End(None)
             }
-            State::Chunked(dechunker, line) => {
+            ResponseState::Chunked(dechunker, line) => {
                 let flaw = if dechunker.is_whole() {
                     None
                 } else if dechunker.is_inside() {
@@ -224,15 +234,15 @@ impl Responses {
                 } else {
                     Some(unended(at))
                 };
-                self.state = State::Ended;
-                Piece::End(flaw)
+                self.state = ResponseState::Ended;
+                ResponsePiece::End(flaw)
             }
-            State::Lost(offset) => {
+            ResponseState::Lost(offset) => {
                 let flaw = unread(*offset, at);
-                self.state = State::Ended;
-                Piece::Flaw(flaw)
+                self.state = ResponseState::Ended;
+                ResponsePiece::Flaw(flaw)
             }
-            State::Ended => Piece::None,
+            ResponseState::Ended => ResponsePiece::None,
         }
     }
 
@@ -255,7 +265,7 @@ impl Responses {
     }
 
     /// Takes a line of a head, or finds that there is none.
-    fn head_line<'b>(&mut self, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+    fn head_line<'b>(&mut self, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
         if self.begins_head(bytes) == Some(false) {
             return (self.begin(self.at), bytes);
         }
@@ -284,12 +294,12 @@ impl Responses {
             self.held.clear();
         } else if is_too_long {
             self.held = Vec::new();
-            self.state = State::Ended;
+            self.state = ResponseState::Ended;
             let message = format!("an HTTP head has more than {MAX_HEAD} bytes");
             let flaw = Flaw { kind: FaultKind::Limit, message, offset, raw: Vec::new() };
-            return (Piece::Flaw(flaw), rest);
+            return (ResponsePiece::Flaw(flaw), rest);
         }
-        (Piece::None, rest)
+        (ResponsePiece::None, rest)
     }
 
     /// True if the last head is that of an answer, whatever follows it.
@@ -298,98 +308,107 @@ impl Responses {
     }
 
     /// Begins the body of the last head, which is empty: the next head is held.
-    fn begin_empty(&mut self) -> Piece<'static> {
+    fn begin_empty(&mut self) -> ResponsePiece<'static> {
         let begin = self.begin(self.at);
-        self.state = State::Edge(true);
+        self.state = ResponseState::Edge(true);
         begin
     }
 
     /// Begins the body of the last head with what is held, up to this offset.
-    fn begin(&mut self, end: u64) -> Piece<'static> {
+    fn begin(&mut self, end: u64) -> ResponsePiece<'static> {
         let head = self.head.take();
         let held = self.held.len() as u64;
         self.state = match head {
-            Some((head, _)) if head.is_chunked => State::Size(head),
-            Some((Head { length: Some(0), is_compressed, .. }, _)) => State::Edge(is_compressed),
-            Some((Head { length: Some(left), is_compressed, .. }, _)) => {
-                State::Sized { left, is_begun: false, may_differ: is_compressed }
+            Some((head, _)) if head.is_chunked => ResponseState::Size(head),
+            Some((HttpHead { length: Some(0), is_compressed, .. }, _)) => {
+                ResponseState::Edge(is_compressed)
             }
-            _ => State::Body,
+            Some((HttpHead { length: Some(left), is_compressed, .. }, _)) => {
+                ResponseState::Sized { left, is_begun: false, may_differ: is_compressed }
+            }
+            _ => ResponseState::Body,
         };
         let head = head.map(|(head, offset)| (head.status, offset));
-        Piece::Begin(Begin { offset: end - held, head })
+        ResponsePiece::Begin(BodyBegin { offset: end - held, head })
     }
 
     /// Takes the line that may be the size of the first chunk.
-    fn size_line<'b>(&mut self, head: Head, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+    fn size_line<'b>(&mut self, head: HttpHead, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
         let before = self.held.len();
         let rest = self.hold(bytes, MAX_LINE);
         match head.is_chunk_size(&self.held) {
-            None => (Piece::None, rest),
+            None => (ResponsePiece::None, rest),
             Some(true) => {
                 let mut dechunker = Dechunker::default();
                 // It is a size: that was just seen.
                 let _ = dechunker.step(&std::mem::take(&mut self.held));
-                self.state = State::Chunked(dechunker, self.at - before as u64);
-                (Piece::None, rest)
+                self.state = ResponseState::Chunked(dechunker, self.at - before as u64);
+                (ResponsePiece::None, rest)
             }
             Some(false) => {
                 self.held.truncate(before);
-                self.state = State::Body;
-                (Piece::None, bytes)
+                self.state = ResponseState::Body;
+                (ResponsePiece::None, bytes)
             }
         }
     }
 
     /// Returns what is held as the beginning of the body.
-    fn held_body(&mut self) -> Piece<'static> {
+    fn held_body(&mut self) -> ResponsePiece<'static> {
         let mut held = std::mem::take(&mut self.held);
         let offset = self.at - held.len() as u64;
-        if let State::Sized { left, may_differ, .. } = self.state {
+        if let ResponseState::Sized { left, may_differ, .. } = self.state {
             let size = usize::try_from(left).unwrap_or(usize::MAX).min(held.len());
             self.held = held.split_off(size);
             self.state = match left - size as u64 {
-                0 => State::Edge(may_differ),
-                left => State::Sized { left, is_begun: true, may_differ },
+                0 => ResponseState::Edge(may_differ),
+                left => ResponseState::Sized { left, is_begun: true, may_differ },
             };
         }
-        Piece::Body(held.into(), offset)
+        ResponsePiece::Body(held.into(), offset)
     }
 
     /// Looks for a head after a body of the length that was said. If none comes, the body is longer.
-    fn edge<'b>(&mut self, may_differ: bool, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+    fn edge<'b>(&mut self, may_differ: bool, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
         match self.begins_head(bytes) {
-            None => (Piece::None, self.hold(bytes, MAX_START)),
+            None => (ResponsePiece::None, self.hold(bytes, MAX_START)),
             Some(true) => {
-                self.state = State::Head;
-                (Piece::End(None), bytes)
+                self.state = ResponseState::Head;
+                (ResponsePiece::End(None), bytes)
             }
             Some(false) => {
-                self.state = State::Body;
+                self.state = ResponseState::Body;
                 let offset = self.at - self.held.len() as u64;
-                (if may_differ { Piece::None } else { Piece::Flaw(longer(offset)) }, bytes)
+                (
+                    if may_differ {
+                        ResponsePiece::None
+                    } else {
+                        ResponsePiece::Flaw(longer(offset))
+                    },
+                    bytes,
+                )
             }
         }
     }
 
     /// Passes over a line of what can't be read, unless a head begins with it.
-    fn lost<'b>(&mut self, offset: u64, bytes: &'b [u8]) -> (Piece<'b>, &'b [u8]) {
+    fn lost<'b>(&mut self, offset: u64, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
         match self.begins_head(bytes) {
-            None => (Piece::None, self.hold(bytes, MAX_START)),
+            None => (ResponsePiece::None, self.hold(bytes, MAX_START)),
             Some(true) => {
-                self.state = State::Head;
+                self.state = ResponseState::Head;
                 // Blank lines before the head are not read, either, wherever they were cut.
                 let start = self.at - self.held.len() as u64;
                 let near: Vec<u8> =
                     self.held.iter().chain(bytes).copied().take(MAX_START).collect();
                 let blank = near.len() - after_blank_lines(&near).len();
-                (Piece::Flaw(unread(offset, start + blank as u64)), bytes)
+                (ResponsePiece::Flaw(unread(offset, start + blank as u64)), bytes)
             }
             Some(false) => {
                 let end = memchr::memchr(b'\n', bytes);
                 // The end of the line is still to come: it begins like no head.
                 self.held = if end.is_some() { Vec::new() } else { b" ".to_vec() };
-                (Piece::None, end.and_then(|end| bytes.get(end + 1..)).unwrap_or_default())
+                (ResponsePiece::None, end.and_then(|end| bytes.get(end + 1..)).unwrap_or_default())
             }
         }
     }
@@ -436,29 +455,31 @@ mod tests {
     /// Returns the parts of an input after so many bytes of others.
     fn parts_after(before: usize, input: &str, size: usize) -> Vec<String> {
         let before = before as u64;
-        let mut responses = Responses::new(true);
+        let mut responses = HttpResponses::new(true);
         let mut parts: Vec<String> = Vec::new();
         let mut in_body = false;
-        let mut add = |piece: Piece<'_>| {
+        let mut add = |piece: ResponsePiece<'_>| {
             let flawed = |flaw: &Flaw| format!("{:?} {}", flaw.kind, before + flaw.offset);
             let part = match piece {
-                Piece::None => return false,
-                Piece::Body(body, _) if in_body => {
+                ResponsePiece::None => return false,
+                ResponsePiece::Body(body, _) if in_body => {
                     parts.last_mut().unwrap().push_str(std::str::from_utf8(&body).unwrap());
                     return true;
                 }
-                Piece::Body(ref body, at) => {
+                ResponsePiece::Body(ref body, at) => {
                     format!("{}: {}", before + at, String::from_utf8_lossy(body))
                 }
-                Piece::Begin(Begin { offset, head: None }) => format!("body {}", before + offset),
-                Piece::Begin(Begin { offset, head: Some((status, at)) }) => {
+                ResponsePiece::Begin(BodyBegin { offset, head: None }) => {
+                    format!("body {}", before + offset)
+                }
+                ResponsePiece::Begin(BodyBegin { offset, head: Some((status, at)) }) => {
                     format!("body {} of {status} {}", before + offset, before + at)
                 }
-                Piece::End(None) => "end".into(),
-                Piece::End(Some(ref flaw)) => format!("end {}", flawed(flaw)),
-                Piece::Flaw(ref flaw) => flawed(flaw),
+                ResponsePiece::End(None) => "end".into(),
+                ResponsePiece::End(Some(ref flaw)) => format!("end {}", flawed(flaw)),
+                ResponsePiece::Flaw(ref flaw) => flawed(flaw),
             };
-            in_body = matches!(piece, Piece::Body(..));
+            in_body = matches!(piece, ResponsePiece::Body(..));
             parts.push(part);
             true
         };
