@@ -11,7 +11,8 @@
 //! paragraph if a call stands in it.
 
 use crate::dialect::machine::find::find_any;
-use crate::dialect::machine::quotation_context::{Before, QuotationContext, last_after};
+use crate::dialect::machine::inlines::Inlines;
+use crate::dialect::machine::quotation_context::{Before, last_after};
 use crate::json::char_length;
 
 /// Follows Markdown byte by byte.
@@ -21,11 +22,7 @@ pub(crate) struct MarkdownContext {
     containers: Vec<MarkdownContainer>,
     block: MarkdownBlock,
     at: At,
-    /// The backticks that opened the span that is open; 0 if none is.
-    span: usize,
-    /// The backticks at the end of the text so far.
-    run: usize,
-    quotations: QuotationContext,
+    inlines: Inlines,
     /// True on a line that is quoted, as in e-mail, or is a row of a table.
     is_quote: bool,
     html: Option<Html>,
@@ -96,6 +93,16 @@ enum At {
     Rest,
 }
 
+/// What a call stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextRegion {
+    Prose,
+    /// Code, a line that is quoted, or a row of a table.
+    Code,
+    /// Between quotation marks, and not in code.
+    Quoted,
+}
+
 /// HTML whose inside is code, and the text that closes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Html {
@@ -160,9 +167,7 @@ impl Default for MarkdownContext {
             containers: Vec::new(),
             block: MarkdownBlock::None,
             at: BEGIN,
-            span: 0,
-            run: 0,
-            quotations: QuotationContext::default(),
+            inlines: Inlines::default(),
             is_quote: false,
             html: None,
             tag_begins_line: false,
@@ -230,8 +235,8 @@ impl MarkdownContext {
 
     /// Takes text that [`calm_length`] has measured, in the middle of a line.
     pub(crate) fn skip(&mut self, text: &[u8]) {
-        if self.is_prose() && self.span == 0 {
-            self.quotations.feed(text, self.before());
+        if self.is_prose() {
+            self.inlines.calm(text, self.before());
         }
         self.pass(text);
     }
@@ -246,7 +251,7 @@ impl MarkdownContext {
 
     /// True in the middle of a line, outside of HTML.
     fn is_rest(&self) -> bool {
-        self.at == At::Rest && self.run == 0 && self.html.is_none()
+        self.at == At::Rest && !self.inlines.is_in_run() && self.html.is_none()
     }
 
     /// True outside of blocks of code.
@@ -280,19 +285,22 @@ impl MarkdownContext {
         matches!(self.at, At::Begin { .. } | At::AfterMark { .. })
     }
 
-    /// Prepares for [`Self::is_code`] and [`Self::is_quoted`] to be asked again and again here.
+    /// Prepares for [`Self::region`] to be asked again and again here.
     pub(crate) fn settle(&mut self) {
-        self.quotations.settle();
+        self.inlines.settle();
     }
 
-    /// True if what begins here is code, on a line that is quoted, or between quotation marks.
-    pub(crate) fn is_code(&self) -> bool {
-        self.is_in_code() || self.is_quote || !self.quotations.before(b'<').is_empty()
-    }
-
-    /// True if a call that begins here stands between quotation marks, and not in code.
-    pub(crate) fn is_quoted(&self) -> bool {
-        !self.is_in_code() && !self.quotations.before(b'<').is_empty()
+    /// Returns what a call that begins here stands in.
+    pub(crate) fn region(&self) -> TextRegion {
+        if self.is_in_code() {
+            TextRegion::Code
+        } else if self.inlines.is_quoted() {
+            TextRegion::Quoted
+        } else if self.is_quote {
+            TextRegion::Code
+        } else {
+            TextRegion::Prose
+        }
     }
 
     fn is_in_code(&self) -> bool {
@@ -316,8 +324,8 @@ impl MarkdownContext {
     /// Takes note of a call that begins here and counts as code: the quotation that it stands in
     /// goes on up to its closing mark, over line ends as well.
     pub(crate) fn enter_call(&mut self) {
-        if self.is_quoted() {
-            self.quotations.enter_call(b'<');
+        if self.region() == TextRegion::Quoted {
+            self.inlines.enter_call();
         }
     }
 
@@ -325,13 +333,8 @@ impl MarkdownContext {
     fn is_in_span(&self) -> bool {
         match self.at {
             At::Opener { byte, .. } => byte == b'`',
-            _ if self.run == 0 => self.span > 0,
-            _ => self.span != self.run,
+            _ => self.inlines.is_in_span(),
         }
-    }
-
-    fn previous(&self) -> u8 {
-        self.last.to_le_bytes()[0]
     }
 
     fn remember(&mut self, byte: u8) {
@@ -372,7 +375,7 @@ impl MarkdownContext {
         let found = HTML.iter().find(is_opener);
         let Some(&(_, _, close, may_be_block)) = found else { return };
         self.settle();
-        if !self.is_in_code() && self.quotations.before(b'<').is_empty() {
+        if !self.is_in_code() && !self.inlines.is_quoted() {
             self.html = Some(Html { close, is_block: may_be_block && self.tag_begins_line });
         }
     }
@@ -394,18 +397,19 @@ impl MarkdownContext {
                 if matches!(self.block, MarkdownBlock::Paragraph | MarkdownBlock::Line) {
                     self.block = MarkdownBlock::None;
                 }
-                self.end_paragraph();
+                self.inlines.end();
                 self.html = self.html.filter(|html| html.is_block);
             }
             At::AfterMark { width, .. } => self.containers.push(MarkdownContainer::Item(width + 1)),
             At::Mark { .. } => self.block = MarkdownBlock::Paragraph,
             At::Opener { byte, length } if length >= 3 => {
                 self.block = MarkdownBlock::Fence { byte, length };
-                self.end_paragraph();
+                self.inlines.end();
             }
             At::Opener { byte: b'`', length } => {
-                (self.block, self.run) = (MarkdownBlock::Paragraph, length);
-                self.end_run();
+                self.block = MarkdownBlock::Paragraph;
+                self.inlines.begin_run(length);
+                self.inlines.end_run();
             }
             At::Opener { .. } => self.block = MarkdownBlock::Paragraph,
             At::Closer { length } => {
@@ -418,33 +422,17 @@ impl MarkdownContext {
             At::Info => {}
             At::Rest => {
                 if self.is_prose() {
-                    self.end_run();
-                    opens_quotation = self.span == 0 && self.quotations.newline(self.before());
+                    opens_quotation = self.inlines.newline(self.before());
                 }
                 if self.block == MarkdownBlock::Line {
                     self.block = MarkdownBlock::None;
-                    self.end_paragraph();
+                    self.inlines.end();
                 }
             }
         }
         (self.at, self.is_quote) = (BEGIN, false);
         if !opens_quotation {
-            self.quotations.end_line();
-        }
-    }
-
-    fn end_paragraph(&mut self) {
-        (self.span, self.run) = (0, 0);
-        self.quotations.end();
-    }
-
-    /// Ends a run of backticks: it opens or closes a span.
-    fn end_run(&mut self) {
-        match std::mem::take(&mut self.run) {
-            0 => {}
-            run if self.span == 0 => self.span = run,
-            run if self.span == run => self.span = 0,
-            _ => {}
+            self.inlines.end_line();
         }
     }
 
@@ -498,10 +486,10 @@ impl MarkdownContext {
             At::Opener { byte: mark, length } => {
                 if length >= 3 {
                     (self.block, self.at) = (MarkdownBlock::Fence { byte: mark, length }, At::Info);
-                    self.end_paragraph();
+                    self.inlines.end();
                 } else if mark == b'`' {
-                    (self.block, self.run, self.at) = (MarkdownBlock::Paragraph, length, At::Rest);
-                    self.rest(byte);
+                    self.inlines.begin_run(length);
+                    self.paragraph(byte);
                 } else {
                     self.paragraph(byte);
                 }
@@ -518,7 +506,7 @@ impl MarkdownContext {
             At::Info => {
                 if let (MarkdownBlock::Fence { byte: b'`', length }, b'`') = (self.block, byte) {
                     (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
-                    (self.span, self.run) = (length, 1);
+                    self.inlines.begin_span(length);
                 }
             }
             At::Rest => self.rest(byte),
@@ -587,7 +575,7 @@ impl MarkdownContext {
     fn close_to(&mut self, matched: usize) {
         self.containers.truncate(matched);
         self.block = MarkdownBlock::None;
-        self.end_paragraph();
+        self.inlines.end();
     }
 
     /// Takes a byte of a paragraph, which begins here or goes on.
@@ -598,19 +586,8 @@ impl MarkdownContext {
 
     /// Takes a byte after the beginning of the line.
     fn rest(&mut self, byte: u8) {
-        match byte {
-            _ if !self.is_prose() => {}
-            b'`' if self.run > 0 || self.span > 0 || self.previous() != b'\\' => {
-                self.quotations.feed(&[byte], self.before());
-                self.run += 1;
-            }
-            _ => {
-                self.end_run();
-                // In a span, quotation marks are code.
-                if self.span == 0 {
-                    self.quotations.feed(&[byte], self.before());
-                }
-            }
+        if self.is_prose() {
+            self.inlines.byte(byte, self.before());
         }
     }
 }
@@ -630,7 +607,11 @@ mod tests {
         for size in 1..=chars.len().max(1) {
             let mut context = MarkdownContext::default();
             chars.chunks(size).for_each(|piece| context.feed(&String::from_iter(piece)));
-            assert_eq!(context.is_code(), is_code, "{text:?} in pieces of {size}");
+            assert_eq!(
+                context.region() != TextRegion::Prose,
+                is_code,
+                "{text:?} in pieces of {size}"
+            );
         }
     }
 
@@ -685,7 +666,12 @@ mod tests {
             whole.feed(&text);
             text.chars().for_each(|c| pieces.feed(c.encode_utf8(&mut [0; 4])));
             for context in [whole, pieces] {
-                assert_eq!(context.is_code(), is_code, "{:?}", text.replace(&long, "L"));
+                assert_eq!(
+                    context.region() != TextRegion::Prose,
+                    is_code,
+                    "{:?}",
+                    text.replace(&long, "L")
+                );
             }
         }
     }
@@ -808,7 +794,7 @@ mod tests {
             context.feed(before);
             context.enter_call();
             context.feed(after);
-            assert_eq!(context.is_code(), is_code, "{before:?} and {after:?}");
+            assert_eq!(context.region() != TextRegion::Prose, is_code, "{before:?} and {after:?}");
         };
         check("so \"", "<a>\n{\"b\": \" c\"}\n</a> and ", true);
         check("so \"", "<a>\n</a>\" and ", false);

@@ -13,6 +13,7 @@ mod doubt;
 mod draft;
 mod find;
 pub(crate) mod grammar;
+mod inlines;
 mod markdown_context;
 pub(crate) mod markup_probe;
 mod place;
@@ -30,7 +31,7 @@ use std::sync::{Arc, LazyLock};
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn};
 use crate::dialect::machine::cursor::TextCursor;
 use crate::dialect::machine::grammar::{GrammarId, Grammars, RegionForm};
-use crate::dialect::machine::markdown_context::MarkdownContext;
+use crate::dialect::machine::markdown_context::{MarkdownContext, TextRegion};
 use crate::dialect::machine::place::{CallPlace, OpenRegion, OpenText, Place, RulesKey};
 use crate::dialect::machine::rules::{CallRules, Go, Rule};
 use crate::dialect::machine::search::{Attempted, Begun, Here, Marker, RuleSet, Search};
@@ -371,7 +372,7 @@ impl Machine {
 
     /// True if a marker that begins here is code.
     fn is_code(&self, marker: &Marker<'_>) -> bool {
-        marker.guarded && self.context.is_code()
+        marker.guarded && self.context.region() != TextRegion::Prose
     }
 
     /// Passes over the beginning of a call in code, after this content. Emits that and a warning, if

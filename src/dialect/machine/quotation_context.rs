@@ -49,6 +49,13 @@ pub(crate) struct Before {
     pub(crate) last: u64,
 }
 
+impl Before {
+    /// Returns the last byte.
+    pub(crate) fn byte(self) -> u8 {
+        self.last.to_le_bytes()[0]
+    }
+}
+
 impl QuotationContext {
     /// Takes the next piece of text, and what comes before it: code may be between the last piece
     /// and this one.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use crate::dialect::machine::markdown_context::MarkdownContext;
+use crate::dialect::machine::markdown_context::{MarkdownContext, TextRegion};
 use crate::dialect::machine::place::RulesKey;
 use crate::dialect::machine::rules::{Go, Rule};
 use crate::scan::{
@@ -546,8 +546,11 @@ impl RuleSet {
         !is_prose && {
             here.context.settle();
             // In code, a call is looked for only to warn of it, or for the end of its quotation.
-            let is_noted = || rule.go.opens_call() && (here.warns || here.context.is_quoted());
-            !here.context.is_code() || is_noted()
+            match here.context.region() {
+                TextRegion::Prose => true,
+                TextRegion::Code => rule.go.opens_call() && here.warns,
+                TextRegion::Quoted => rule.go.opens_call(),
+            }
         }
     }
 }
