@@ -95,6 +95,7 @@
 //! | `pipeline.rs` | the layers joined; [`Config`] |
 //! | `detect` | the framer and the decoder that choose their own row: they keep the head of the input until a row recognises it, replay it to that row's framer or decoder, and pass on everything from then on |
 //! | `repeat` | the record that looks like the last one: compared instead of parsed. It can be taken out; its first page says why it is sound |
+//! | `cut` | text and lists cut at a place that a search has found, so that a wrong one loses nothing |
 //! | `scan`, `json` | the machines that several layers use: markers in text that comes in pieces, JSON that is not whole yet |
 //! | [`tools`] | what `--tools` declares: names, and the types of arguments |
 //! | `event/redact.rs` | credentials in messages, masked |
@@ -210,6 +211,7 @@ mod cassette;
 mod cli;
 #[cfg(feature = "cli")]
 mod commands;
+mod cut;
 mod detect;
 #[cfg(feature = "cli")]
 mod io;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::assemble;
 use crate::assemble::Assembler;
+use crate::cut::Cut as _;
 use crate::detect::{AutoDecoder, AutoFramer};
 use crate::dialect;
 use crate::dialect::spec::StartIn;
@@ -194,7 +195,7 @@ impl Pipeline {
                 while !rest.is_empty() {
                     while let Some(taken) = layers.repeats.take(rest, framer.envelope()) {
                         framer.skip(taken);
-                        rest = rest.get(taken..).unwrap_or_default();
+                        rest = rest.after(taken);
                     }
                     rest = framer.step(rest, &mut |frame| layers.frame(frame, turns, sink))?;
                 }

@@ -131,7 +131,7 @@ impl RowReader<'_> {
     fn splice(&self, row: &[u8], name: &str, out: &mut Vec<u8>, done: &mut RowResult) {
         match self.check(row).and_then(|row| self.find(row)) {
             Ok(Some(FoundField { value, span, is_member, is_repeated })) => {
-                out.extend_from_slice(row.get(..span.start).unwrap_or_default());
+                out.extend_from_slice(row.before(span.start));
                 if is_member {
                     write_key(out);
                 }
@@ -144,7 +144,7 @@ impl RowReader<'_> {
                     Ok(bytes) => self.answer(&bytes, notes, name, out, done),
                     Err(bad) => self.error(&bad, value.get(), name, out, done),
                 }
-                out.extend_from_slice(row.get(span.end..).unwrap_or_default());
+                out.extend_from_slice(row.after(span.end));
             }
             Ok(None) => {
                 done.has_no_field = true;
@@ -276,7 +276,7 @@ impl RowReader<'_> {
             pipeline.feed(bytes, sink)?;
             pipeline.finish(sink)
         });
-        let printed = out.get(start..).unwrap_or_default();
+        let printed = out.after(start);
         let lines = memchr::memchr_iter(b'\n', printed).count();
         if lines != 1 {
             let raw = String::from_utf8_lossy(bytes).into_owned();

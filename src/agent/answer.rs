@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::agent::echo::RequestTexts;
+use crate::cut::Cut as _;
 use crate::event::owned::Owned;
 use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Reason, Start, Usage};
 use crate::pipeline::{Config, Pipeline};
@@ -66,7 +67,7 @@ impl<'a> AnswerReader<'a> {
     /// Takes the next bytes.
     pub(super) fn feed(&mut self, bytes: &[u8], out: &mut dyn Sink) -> io::Result<()> {
         let room = MAX_HEAD.saturating_sub(self.head.len()).min(bytes.len());
-        self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
+        self.head.extend_from_slice(bytes.before(room));
         self.through(out, |pipeline, sink| pipeline.feed(bytes, sink))?;
         out.flush()
     }

@@ -8,6 +8,7 @@ use std::time::Instant;
 use signal_hook::consts::SIGINT;
 
 use crate::agent::stop::Stop;
+use crate::cut::Cut as _;
 use crate::io::{Asked, Signals, Terminal, report};
 use crate::json;
 use crate::request::PendingCall;
@@ -144,7 +145,7 @@ impl<'a> Approval<'a> {
 
     /// Reports the tools that no one could be asked about, each once a run.
     pub(crate) fn report(&mut self) {
-        let names = self.unasked.get(self.told..).unwrap_or_default();
+        let names = self.unasked.after(self.told);
         let rules: Vec<_> = names.iter().map(|name| format!("{name}=auto")).collect();
         let (tools, them) = match names {
             [] => return,
@@ -220,7 +221,7 @@ fn show(text: &str, out: &mut String) {
             _ => out.push_str(&format!("[{blanks} blanks]")),
         }
         let end = rest.char_indices().nth(taken).map_or(rest.len(), |(at, _)| at);
-        rest = rest.get(end..).unwrap_or_default();
+        rest = rest.after(end);
     }
 }
 

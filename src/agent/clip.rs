@@ -1,5 +1,6 @@
 //! Output that is cut while it is read: its head and its tail are kept.
 
+use crate::cut::Cut as _;
 use std::collections::VecDeque;
 use std::mem;
 
@@ -54,7 +55,7 @@ impl Clip {
     }
 
     fn keep_last(&mut self, rest: &[u8]) {
-        let rest = rest.get(rest.len().saturating_sub(self.tail_max)..).unwrap_or_default();
+        let rest = rest.after(rest.len().saturating_sub(self.tail_max));
         let over = (self.tail.len() + rest.len()).saturating_sub(self.tail_max);
         self.tail.drain(..over);
         self.tail.extend(rest);
@@ -88,13 +89,11 @@ impl Clip {
         }
         // A character that is cut is left out.
         let head = match std::str::from_utf8(&self.head) {
-            Err(error) if error.error_len().is_none() => {
-                self.head.get(..error.valid_up_to()).unwrap_or_default()
-            }
+            Err(error) if error.error_len().is_none() => self.head.before(error.valid_up_to()),
             _ => &self.head,
         };
         let inside = tail.iter().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count();
-        let tail = tail.get(inside..).unwrap_or_default();
+        let tail = tail.after(inside);
         let left_out = self.total - (head.len() + tail.len()) as u64;
         let note = format!("[… {left_out} bytes left out …]\n");
         let text = match head.is_empty() {

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::{io, mem};
 
 use crate::assemble::context::{AssemblerConfig, ChoiceOut, Inference};
+use crate::cut::Cut as _;
 use crate::event::{
     Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
     ToolCallDelta, ToolCallStart, ToolResult, WarningCode, is_blank, is_no_id, made_up_id,
@@ -136,7 +137,7 @@ impl Waiting {
 
     /// Takes back those that the caller has to run.
     pub(super) fn withdraw(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
-        let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
+        let text = |range: &Range<usize>| self.texts.within(range.clone());
         for call in self.calls.iter().filter(|call| call.executor.is_none()) {
             out.emit(Kind::InvalidToolCall(InvalidToolCall {
                 index: call.index,
@@ -160,7 +161,7 @@ impl Waiting {
     /// Of two calls of one id, the first result is the first one's. One that names no call is of the
     /// oldest of its tool that has none, of the oldest that was run, or of the oldest.
     pub(super) fn answer(&mut self, result: &ToolResult<'_>) -> Option<(&str, Option<Executor>)> {
-        let text = |range: &Range<usize>| self.texts.get(range.clone()).unwrap_or_default();
+        let text = |range: &Range<usize>| self.texts.within(range.clone());
         let find = |is_it: &dyn Fn(&WaitingCall) -> bool| self.calls.iter().position(is_it);
         let place = match is_no_id(result.id) {
             false => find(&|call| text(&call.id) == result.id),
@@ -389,7 +390,7 @@ impl AssembledCall {
             Arguments::Value(json) | Arguments::Done(json)
                 if !self.has_arguments() || self.differs_from(json) =>
             {
-                let emitted = self.arguments.get(..self.emitted).unwrap_or_default();
+                let emitted = self.arguments.before(self.emitted);
                 let goes_on = json.starts_with(emitted);
                 self.arguments.clear();
                 self.first = None;
@@ -415,7 +416,7 @@ impl AssembledCall {
         if self.is_in_pieces || text.is_empty() {
             return;
         }
-        let last = self.arguments.get(self.last..).unwrap_or_default();
+        let last = self.arguments.after(self.last);
         self.is_in_pieces = text.len() <= last.len() || !text.starts_with(last);
         self.repeats += 1;
         self.last = self.arguments.len();
@@ -431,7 +432,7 @@ impl AssembledCall {
         if self.repeats < 2 || self.is_in_pieces || self.is_free || !self.is_broken() {
             return Ok(());
         }
-        let last = self.arguments.get(self.last..).unwrap_or_default().to_owned();
+        let last = self.arguments.after(self.last).to_owned();
         if !is_object(&last, out.config().max_depth) {
             return Ok(());
         }
@@ -447,7 +448,7 @@ impl AssembledCall {
         let room = config.max_args.saturating_sub(self.arguments.len());
         let is_over = config.max_args != 0 && text.len() > room;
         let end = if is_over { text.floor_char_boundary(room) } else { text.len() };
-        let text = text.get(..end).unwrap_or_default();
+        let text = text.before(end);
         self.fault = is_over.then_some(Reason::TooLarge).or(self.fault);
         self.first = self.first.or_else(|| text.trim_ascii_start().bytes().next());
         self.scanner.push_all(text.as_bytes());
@@ -467,7 +468,7 @@ impl AssembledCall {
         if !mem::replace(&mut self.started, true) {
             self.emit_start(&ids.get(self.id.as_deref(), self.index), out)?;
         }
-        let rest = self.arguments.get(self.emitted..).unwrap_or_default();
+        let rest = self.arguments.after(self.emitted);
         let mut text = String::new();
         match self.is_free {
             true => text.push_str(rest),

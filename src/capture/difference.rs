@@ -10,6 +10,7 @@ use similar::{
 use unicode_security::skeleton;
 
 use crate::capture::filter::Compared;
+use crate::cut::Cut as _;
 use crate::json;
 use crate::json::{make_safe, members};
 
@@ -92,9 +93,7 @@ impl Diff {
                 rows: Vec::new(),
             };
             for operation in &group {
-                let range = |events: &[String], range: Range<usize>| {
-                    events.get(range).unwrap_or_default().to_vec()
-                };
+                let range = |events: &[String], range: Range<usize>| events.within(range).to_vec();
                 let gone = range(&old, operation.old_range());
                 if operation.tag() == DiffTag::Equal {
                     hunk.rows.extend(gone.into_iter().map(|text| DiffLine::of(' ', text)));
@@ -266,9 +265,7 @@ fn rows(was: &str, is: &str) -> (Vec<DiffLine>, Vec<DiffLine>) {
     let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
     for group in group_diff_ops(operations, 1) {
         for operation in &group {
-            let take = |lines: &[String], range: Range<usize>| {
-                lines.get(range).unwrap_or_default().to_vec()
-            };
+            let take = |lines: &[String], range: Range<usize>| lines.within(range).to_vec();
             let (mine, theirs) =
                 (take(&old, operation.old_range()), take(&new, operation.new_range()));
             if let DiffOp::Equal { .. } = operation {
@@ -349,11 +346,11 @@ fn stretches(was: &str, is: &str) -> (Vec<Stretch>, Vec<Stretch>) {
     let head: usize =
         was.chars().zip(is.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
     let (same, was) = was.split_at_checked(head).unwrap_or(("", was));
-    let is = is.get(head..).unwrap_or_default();
+    let is = is.after(head);
     let ends = was.chars().rev().zip(is.chars().rev());
     let tail: usize = ends.take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
     let (was, end) = was.split_at_checked(was.len() - tail).unwrap_or((was, ""));
-    let is = is.get(..is.len() - tail).unwrap_or_default();
+    let is = is.before(is.len() - tail);
     let (mut old, mut new) = (Vec::new(), Vec::new());
     push(&mut old, false, same);
     push(&mut new, false, same);

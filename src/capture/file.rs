@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::{io, iter};
 
 use crate::capture::rhythm::Rhythm;
+use crate::cut::Cut as _;
 use crate::detect;
 use crate::format;
 use crate::format::{Format, Reply, reply_of};
@@ -84,7 +85,7 @@ impl Capture {
         let head = find_heads(&bytes);
         let body = head.map_or(0, |head| head.len);
         let head = head.zip(bytes.get(..body)).map(|(head, text)| RecordedHead::new(text, head));
-        let window = bytes.get(..detect::WINDOW).unwrap_or(&bytes);
+        let window = bytes.before(detect::WINDOW);
         let verdict = detect::explain(window, window.len() == bytes.len());
         let mut capture = Capture {
             name: name.to_owned(),
@@ -103,7 +104,7 @@ impl Capture {
     /// Returns the offsets at which frames begin; those of words in plain text, which has none.
     /// Bytes whose places are those of other bytes have none.
     fn find_starts(&self) -> Vec<usize> {
-        let body = self.bytes.get(self.body..).unwrap_or_default();
+        let body = self.bytes.after(self.body);
         match self.framing {
             None => return Vec::new(),
             Some(_) if self.is_chunked() => return Vec::new(),
@@ -121,7 +122,7 @@ impl Capture {
 
     /// True if the body is in the chunks of HTTP, as `curl --raw` leaves it.
     fn is_chunked(&self) -> bool {
-        let body = self.bytes.get(self.body..).unwrap_or_default();
+        let body = self.bytes.after(self.body);
         self.head.as_ref().is_some_and(|recorded| recorded.head.is_chunk_size(body) == Some(true))
     }
 

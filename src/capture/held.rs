@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::capture::file::Capture;
 use crate::convert::{self, MessageCount, OneMessage, Options, UniqueIds};
+use crate::cut::Cut as _;
 use crate::event::{CallInput, Event, Kind, Start};
 use crate::format::support::object::Object;
 use crate::format::{Call, Request};
@@ -153,7 +154,7 @@ pub(crate) fn next(answers: &[&HeldAnswer], request: &Object<'_>, row: Option<&R
             continue;
         }
         let mut turn = HeldTurn::new(own, row);
-        while let Some(at) = turn.take(answers.get(next..).unwrap_or_default()) {
+        while let Some(at) = turn.take(answers.after(next)) {
             next += at + 1;
         }
     }

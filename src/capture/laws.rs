@@ -11,6 +11,7 @@ use crate::capture::dice::Dice;
 use crate::capture::difference::shorten;
 use crate::capture::shrink;
 use crate::convert::{Options, convert};
+use crate::cut::Cut as _;
 use crate::detect;
 use crate::format;
 use crate::format::FORMATS;
@@ -185,7 +186,7 @@ fn cuts(subject: &Subject<'_>) -> LawBroken {
     let mut places = frames(config, input);
     places.extend((0..RANDOM).map(|_| dice.below(input.len())));
     for at in places {
-        let prefix = input.get(..at).unwrap_or_default();
+        let prefix = input.before(at);
         let mut out = read(config, &[prefix]);
         // So little came that it may be plain text, unless someone knows better.
         let is_text = |message: &MessageLines<'_>| message.format() == "text";

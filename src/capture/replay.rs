@@ -11,6 +11,7 @@ use crate::capture::dice::Dice;
 use crate::capture::file::Capture;
 use crate::capture::held::HeldAnswer;
 use crate::capture::rhythm::{Rhythm, times_of};
+use crate::cut::Cut as _;
 use crate::format::Trouble;
 
 /// The longest piece that `random` writes, in bytes.
@@ -342,7 +343,7 @@ fn altered(capture: &Capture, play: &Play) -> Result<Altered, String> {
         }
     };
     let is_whole = end == bytes.len() || capture.starts.contains(&end);
-    let bytes = bytes.get(..end).unwrap_or_default().to_vec();
+    let bytes = bytes.before(end).to_vec();
     Ok(Altered { bytes, is_whole, error: None, status: None })
 }
 
@@ -363,7 +364,7 @@ fn failed(
     }
     let add = capture.framing.and_then(|framing| framing.add);
     let add = add.ok_or_else(|| format!("{name}: there is no error in this framing"))?;
-    let mut bytes = bytes.get(..capture.after_frames(*frames)?).unwrap_or_default().to_vec();
+    let mut bytes = bytes.before(capture.after_frames(*frames)?).to_vec();
     let (record, data) = (reply.record)(&trouble);
     let is_bare = reply.is_bare && capture.framing.is_some_and(|framing| framing.name == "sse");
     // Clients that look for it look into each piece that comes.

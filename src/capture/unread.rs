@@ -2,6 +2,7 @@
 
 use crate::capture::filter::without;
 use crate::capture::golden::joined;
+use crate::cut::Cut as _;
 use crate::json;
 use crate::pipeline::Config;
 
@@ -61,7 +62,7 @@ impl<'t> TextRecords<'t> {
             out.push_str(before);
             let end = record.len() - record.trim_end().len();
             out.push_str(&without(record.trim_end(), &paths));
-            out.push_str(record.get(record.len() - end..).unwrap_or_default());
+            out.push_str(record.after(record.len() - end));
         }
         out
     }

@@ -7,6 +7,7 @@ use anyhow::{Context, anyhow, bail};
 
 use crate::cassette::{Broken, Cassette, Exchange, Search, Why};
 use crate::commands::{Inputs, shown};
+use crate::cut::Cut as _;
 use crate::detect;
 use crate::dressing::From;
 use crate::event::{Code, Failure};
@@ -100,7 +101,7 @@ impl io::Read for Bytes<'_> {
                 Read::Signal(_) => return Err(io::Error::other("a signal stopped the program")),
             }
         }
-        let mut rest = self.buffer.get(self.at..).unwrap_or_default();
+        let mut rest = self.buffer.after(self.at);
         let count = io::Read::read(&mut rest, out)?;
         self.at += count;
         Ok(count)
@@ -139,7 +140,7 @@ pub(super) fn is_answer(exchange: &Exchange, own: Option<&'static Format>) -> bo
     let size = head.len();
     for window in [4 << 10, detect::WINDOW] {
         head.truncate(size);
-        head.extend_from_slice(body.get(..window).unwrap_or(body));
+        head.extend_from_slice(body.before(window));
         let ended = window >= body.len();
         let verdict = detect::explain_with(own, &head, ended);
         if ended || window == detect::WINDOW || verdict.is_final() {

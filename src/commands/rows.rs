@@ -10,6 +10,7 @@ use anyhow::anyhow;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::cli::Classify;
+use crate::cut::Cut as _;
 use crate::frame::without_mark;
 use crate::io::{Output, Progress, Task, die, pump, report};
 use crate::pipeline::Config;
@@ -170,7 +171,7 @@ impl<'a> Cutter<'a> {
             0 => usize::MAX,
             max => max.saturating_add(1).saturating_sub(self.rest.len()),
         };
-        self.rest.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+        self.rest.extend_from_slice(bytes.before(room));
     }
 }
 
@@ -219,7 +220,7 @@ impl Batch {
         }
         while let Some(end) = memchr(b'\n', rest) {
             let (row, tail) = rest.split_at(end);
-            rest = tail.get(1..).unwrap_or_default();
+            rest = tail.after(1);
             let number = *first + sum.rows;
             let done = reader.read(row, &format!("{name}: row {number}"), out);
             sum.rows += 1;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::detect::WINDOW;
 use crate::detect::record::{candidates, see_record};
 use crate::detect::stray::{Stray, StrayRecord};
@@ -186,7 +187,7 @@ impl Decoder for AutoDecoder {
             DecoderState::Chosen(decoder) => return decoder.feed(frame, out),
             DecoderState::Text(decoder, stray) => {
                 let Some(found) = stray.find(frame.data) else { return decoder.feed(frame, out) };
-                let text = frame.data.get(..found.end).unwrap_or_default();
+                let text = frame.data.before(found.end);
                 decoder.feed(Frame { data: text, ..frame }, out)?;
                 return self.fail_at(&found, out);
             }

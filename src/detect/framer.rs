@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::detect::decoder::MOST_UNKNOWN;
 use crate::detect::leading::{LeadingLines, Looks, Skipped, first, holds_known};
 use crate::detect::reject::Rejected;
@@ -91,7 +92,7 @@ impl AutoFramer {
     /// there is none; nothing while more bytes are needed to decide. No byte after
     /// the window counts: it may not have come yet.
     fn choose(&self, ended: bool) -> Option<Result<&'static Framing, Rejected>> {
-        let head = self.head.get(..WINDOW).unwrap_or(&self.head);
+        let head = self.head.before(WINDOW);
         let Some(wanted) = self.wanted else {
             return match detect(head, ended)? {
                 Ok(found) if self.is_text_else => Some(Ok(or_text(found, head, ended)?)),

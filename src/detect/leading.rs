@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
+use crate::cut::Cut as _;
 use crate::detect::WINDOW;
 use crate::detect::record::{candidates, see_record};
 use crate::event::mask;
@@ -76,12 +77,12 @@ impl LeadingLines {
     /// Returns the beginning of the stream, if it is known where that is. No byte after the window
     /// counts: it may not have come yet.
     fn decide<'b>(&mut self, ended: bool) -> (Cow<'b, [u8]>, Option<Skipped>) {
-        let head = self.held.get(..WINDOW).unwrap_or(&self.held);
+        let head = self.held.before(WINDOW);
         let banners = FORMATS.iter().flat_map(|format| format.banners).copied();
         let size = match leading(head, ended, banners) {
             found if found != Leading::None && is_framed(head, ended) => 0,
             Leading::Open if !ended => return (Cow::Borrowed(&[]), None),
-            Leading::Lines(size) => match is_stream(head.get(size..).unwrap_or_default(), ended) {
+            Leading::Lines(size) => match is_stream(head.after(size), ended) {
                 Some(true) => size,
                 None if !ended => return (Cow::Borrowed(&[]), None),
                 _ => 0,
@@ -89,7 +90,7 @@ impl LeadingLines {
             Leading::Open | Leading::None => 0,
         };
         self.is_over = true;
-        let skipped = (size > 0).then(|| skipped(head.get(..size).unwrap_or_default()));
+        let skipped = (size > 0).then(|| skipped(head.before(size)));
         self.held.drain(..size);
         (Cow::Owned(std::mem::take(&mut self.held)), skipped)
     }

@@ -130,7 +130,7 @@ fn is_chunked(head: &[u8]) -> Option<bool> {
     if !(1..=8).contains(&digits) {
         return Some(false);
     }
-    let rest = head.get(digits..).unwrap_or_default();
+    let rest = head.after(digits);
     let bodies = [&b"\r\ndata:"[..], b"\r\nevent:", b"\r\n{", b"\r\n["];
     if bodies.iter().any(|body| rest.starts_with(body)) {
         return Some(true);
@@ -170,7 +170,7 @@ fn is_gateway_error(head: &[u8], ended: bool) -> Option<bool> {
     let lower = text.to_ascii_lowercase();
     let digits = lower.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let words = match digits {
-        3 => lower.get(digits..).unwrap_or_default().trim_ascii_start(),
+        3 => lower.after(digits).trim_ascii_start(),
         _ => &lower,
     };
     let words = words.strip_suffix(b".").unwrap_or(words);

@@ -3,6 +3,7 @@
 
 use memchr::{memchr, memchr3, memrchr};
 
+use crate::cut::Cut as _;
 use crate::detect::WINDOW;
 use crate::detect::record::{candidates, see_record};
 use crate::format::format::Format;
@@ -49,10 +50,10 @@ impl Stray {
     pub(super) fn find(&mut self, piece: &[u8]) -> Option<StrayRecord> {
         let mut at = 0;
         while at < piece.len() {
-            at += self.skip(piece.get(at..).unwrap_or_default());
-            let rest = piece.get(at..).unwrap_or_default();
+            at += self.skip(piece.after(at));
+            let rest = piece.after(at);
             let end = memchr(b'\n', rest);
-            let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            let line = rest.before(end.unwrap_or(rest.len()));
             let is_open = self.line == LineKind::Open && may_count(&self.held, line);
             let found = match end {
                 Some(_) if !is_open => None,
@@ -88,7 +89,7 @@ impl Stray {
             return 0;
         }
         let calm = memchr3(b'{', b'`', b'~', piece).unwrap_or(piece.len());
-        let Some(last) = memrchr(b'\n', piece.get(..calm).unwrap_or_default()) else { return 0 };
+        let Some(last) = memrchr(b'\n', piece.before(calm)) else { return 0 };
         self.line = LineKind::Open;
         self.offset += last as u64 + 1;
         last + 1
@@ -137,9 +138,7 @@ fn may_count(held: &[u8], line: &[u8]) -> bool {
     let mut bytes = held.iter().chain(line).skip_while(|byte| matches!(byte, b' ' | b'\t'));
     match bytes.next() {
         None | Some(b'{' | b'`' | b'~') => true,
-        Some(b'd') => {
-            bytes.zip(FIELD.get(1..).unwrap_or_default()).all(|(byte, field)| byte == field)
-        }
+        Some(b'd') => bytes.zip(FIELD.after(1)).all(|(byte, field)| byte == field),
         Some(_) => false,
     }
 }

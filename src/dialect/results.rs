@@ -1,6 +1,7 @@
 //! How the results of calls that were written in text go back: as the models of the dialect were
 //! shown them, in the text of a message.
 
+use crate::cut::Cut as _;
 use crate::dialect::spec::Results;
 use crate::json;
 
@@ -52,7 +53,7 @@ impl Results {
                 words.iter().find_map(|(word, value)| Some((tail.strip_prefix(word)?, value)));
             let (tail, value) = match word {
                 Some((tail, value)) => (tail, value.as_str()),
-                None => (tail.get(1..).unwrap_or_default(), "{"),
+                None => (tail.after(1), "{"),
             };
             text.push_str(value);
             rest = tail;

@@ -1,5 +1,6 @@
 //! The colours of a text: a program that prints any begins with one.
 
+use crate::cut::Cut as _;
 use std::borrow::Cow;
 
 /// Takes colours out of a text that comes in pieces.
@@ -43,7 +44,7 @@ impl Colours {
                     plain.push('\x1b');
                     rest = after;
                 }
-                Some(length) => rest = after.get(length..).unwrap_or_default(),
+                Some(length) => rest = after.after(length),
             }
         }
         plain.push_str(rest);

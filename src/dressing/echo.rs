@@ -4,6 +4,7 @@
 //! Text that begins as a prompt is kept up to its end. What stands before the last opener of an
 //! assistant's turn is the prompt; a call in it is an example.
 
+use crate::cut::Cut as _;
 /// How the turns of a prompt are written.
 struct TurnForm {
     /// The texts that a prompt begins with.
@@ -154,7 +155,7 @@ fn split(mut kept: String) -> KeptText {
 /// Returns the place after the last opener of an assistant's turn.
 fn answer(text: &str, form: &TurnForm) -> Option<usize> {
     let after = |at: usize| {
-        let rest = text.get(at + form.answer.len()..).unwrap_or_default();
+        let rest = text.after(at + form.answer.len());
         let rest = rest.strip_prefix('\r').unwrap_or(rest);
         let begins_line = text.get(..at).is_some_and(|before| before.ends_with('\n'));
         let is_opener = !form.is_line || (begins_line && rest.starts_with('\n'));

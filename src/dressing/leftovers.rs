@@ -10,6 +10,7 @@ use std::io;
 use memchr::memchr;
 use memchr::memmem;
 
+use crate::cut::Cut as _;
 use crate::dialect::END_TOKENS;
 use crate::event::{
     Emit, Event, Finish, FinishReason, Kind, Reasoning, Text, Warning, WarningCode,
@@ -170,32 +171,32 @@ impl Leftovers {
         let mut rest = text;
         // What is looked at begins here.
         let mut at = 0;
-        while let Some(escape) = memchr(b'\x1b', rest.as_bytes().get(at..).unwrap_or_default()) {
+        while let Some(escape) = memchr(b'\x1b', rest.as_bytes().after(at)) {
             let (before, broken) = rest.split_at_checked(at + escape).unwrap_or((rest, ""));
-            remember(&mut self.memory, before.get(at..).unwrap_or_default());
+            remember(&mut self.memory, before.after(at));
             match join(&self.memory, broken) {
                 LineBreak::Open => {
                     broken.clone_into(&mut self.held);
                     return self.say(before, emit);
                 }
                 LineBreak::No(length) => {
-                    remember(&mut self.memory, broken.get(..length).unwrap_or_default());
+                    remember(&mut self.memory, broken.before(length));
                     at = before.len() + length;
                 }
                 LineBreak::At(length) => {
                     self.say(before, emit)?;
                     self.has_joined = true;
-                    (rest, at) = (broken.get(length..).unwrap_or_default(), 0);
+                    (rest, at) = (broken.after(length), 0);
                 }
             }
         }
         let from = rest.floor_char_boundary(at.max(rest.len().saturating_sub(LONGEST_END)));
-        let window = rest.get(from..).unwrap_or_default();
+        let window = rest.after(from);
         let mut places = window.match_indices('<').map(|(at, _)| at);
         let is_token = |at: &usize| window.get(*at..).is_some_and(|end| end_tokens(end).is_some());
         let end = if self.voice == Voice::Answer { places.find(is_token) } else { None };
         let end = from + end.unwrap_or(window.len());
-        remember(&mut self.memory, rest.get(at..end).unwrap_or_default());
+        remember(&mut self.memory, rest.within(at..end));
         let (text, held) = rest.split_at_checked(end).unwrap_or((rest, ""));
         // `<s>old</s>` is HTML.
         if held.starts_with("</s") && self.memory.contains("<s>") {
@@ -224,8 +225,8 @@ impl Leftovers {
         if self.sign.is_some() || left == 0 {
             return;
         }
-        let text = text.get(..text.floor_char_boundary(left)).unwrap_or_default();
-        let first = text.get(..text.floor_char_boundary(LONGEST_SIGN)).unwrap_or_default();
+        let text = text.before(text.floor_char_boundary(left));
+        let first = text.before(text.floor_char_boundary(LONGEST_SIGN));
         if self.length < LONGEST_SIGN {
             self.begin.push_str(first);
         }
@@ -240,7 +241,7 @@ impl Leftovers {
         if text.len() > first.len() {
             self.seam.clear();
             let from = text.floor_char_boundary(text.len().saturating_sub(LONGEST_SIGN));
-            self.seam.push_str(text.get(from..).unwrap_or_default());
+            self.seam.push_str(text.after(from));
         } else if self.seam.len() > 2 * LONGEST_SIGN {
             self.seam.drain(..self.seam.floor_char_boundary(self.seam.len() - LONGEST_SIGN));
         }
@@ -255,9 +256,7 @@ fn warn(code: WarningCode, message: &str, emit: &mut Emit<'_>) -> io::Result<()>
 fn remember(memory: &mut String, text: &str) {
     if text.len() >= MEMORY {
         memory.clear();
-        memory.push_str(
-            text.get(text.floor_char_boundary(text.len() - MEMORY)..).unwrap_or_default(),
-        );
+        memory.push_str(text.after(text.floor_char_boundary(text.len() - MEMORY)));
         return;
     }
     memory.push_str(text);
@@ -312,12 +311,7 @@ fn join(before: &str, broken: &str) -> LineBreak {
             None => return open(rest),
         }
     }
-    let word = before
-        .char_indices()
-        .rev()
-        .take(back)
-        .last()
-        .map_or("", |(at, _)| before.get(at..).unwrap_or_default());
+    let word = before.char_indices().rev().take(back).last().map_or("", |(at, _)| before.after(at));
     match rest.strip_prefix(word) {
         Some(after) => LineBreak::At(broken.len() - after.len()),
         None if word.starts_with(rest) => LineBreak::Open,

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::io;
 use std::sync::{Arc, LazyLock};
 
+use crate::cut::Cut as _;
 use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dressing::colours::Colours;
 use crate::dressing::pattern::{LinePattern, Matched, PatternMatch};
@@ -66,7 +67,7 @@ impl Forms {
         for pattern in patterns.iter().chain(last) {
             match pattern.read(text) {
                 PatternMatch::Whole(found) => {
-                    let rest = text.get(found.length..).unwrap_or_default().trim_start();
+                    let rest = text.after(found.length).trim_start();
                     match prompt.map(|prompt| prompt.read(rest)) {
                         _ if rest.is_empty() => return PatternMatch::Whole(found),
                         Some(PatternMatch::Whole(last)) if last.length == rest.len() => {
@@ -246,7 +247,7 @@ impl DressingMachine {
     /// Finds a program's first lines at the beginning of a text. Of several, those that end first.
     fn beginning<'t>(&mut self, held: &'t str) -> PatternMatch<'t> {
         let blank = blank(held);
-        let text = held.get(blank..).unwrap_or_default();
+        let text = held.after(blank);
         if text.is_empty() || text == "\r" {
             return PatternMatch::Open(false);
         }
@@ -340,7 +341,7 @@ impl DressingMachine {
     /// what they say and whether that is a stop.
     fn last_lines<'t>(&self, text: &'t str, ended: bool) -> (usize, Option<(Matched<'t>, bool)>) {
         let from = text.floor_char_boundary(text.len().saturating_sub(LONGEST_END));
-        let window = text.get(from..).unwrap_or_default();
+        let window = text.after(from);
         let begins_line = match from {
             0 => self.begins_line,
             from => text.get(..from).is_some_and(|before| before.ends_with('\n')),
@@ -370,7 +371,7 @@ impl DressingMachine {
         }
         // The line ends before a known program's last lines are its own.
         if self.is_known && (!ended || found.is_some()) {
-            let before = window.get(..keep).unwrap_or_default();
+            let before = window.before(keep);
             keep = before.trim_end_matches(['\n', '\r']).len();
         }
         (from + keep, found)
@@ -397,7 +398,7 @@ impl DressingMachine {
     /// Looks for the first mark of a thought.
     fn opening(&mut self, held: String, ended: bool, out: &mut PartsOut<'_>) -> io::Result<()> {
         let blank = blank(&held);
-        let text = held.get(blank..).unwrap_or_default();
+        let text = held.after(blank);
         let mut is_open = text.is_empty();
         let mut opened = None;
         for row in self.rows.iter() {
@@ -437,7 +438,7 @@ impl DressingMachine {
                 PatternMatch::Whole(found) => Some((at, Some(found.length))),
             });
         let (at, length) = mark.unwrap_or((held.len(), None));
-        let before = held.get(..at).unwrap_or_default();
+        let before = held.before(at);
         let keep = before.trim_end_matches(['\n', '\r']).len();
         let rest = held.split_off(keep);
         if !held.is_empty() {

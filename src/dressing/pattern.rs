@@ -13,6 +13,7 @@
 //! | `{reason}` | a word: why the model stopped |
 //! | `{[}`…`{]}` | what may be missing |
 
+use crate::cut::Cut as _;
 use std::sync::Arc;
 
 /// The longest line that `{*}` is a part of, and the longest text that `{lines}` is, in bytes.
@@ -138,7 +139,7 @@ fn read<'t>(
     found: &mut Matched<'t>,
 ) -> Result<usize, Miss> {
     let Some((part, after)) = parts.split_first() else { return Ok(at) };
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = text.after(at);
     match part {
         PatternPart::Text(expected) => {
             let length = literal(expected, rest).map_err(|miss| miss.after(at))?;
@@ -186,7 +187,7 @@ fn anything<'t>(
     found: &mut Matched<'t>,
     (longest, is_line): (usize, bool),
 ) -> Result<(usize, usize), Miss> {
-    let rest = text.get(at..).unwrap_or_default();
+    let rest = text.after(at);
     let first = match after.first() {
         Some(PatternPart::Text(text)) => text.chars().next(),
         _ => None,
@@ -227,7 +228,7 @@ impl Miss {
 fn literal(expected: &str, text: &str) -> Result<usize, Miss> {
     let mut at = 0;
     for expected in expected.chars() {
-        let rest = text.get(at..).unwrap_or_default();
+        let rest = text.after(at);
         let taken = match expected {
             ' ' => rest.len() - rest.trim_start_matches(' ').len(),
             '\n' if rest.starts_with("\r\n") => 2,

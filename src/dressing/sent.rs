@@ -1,5 +1,6 @@
 //! What a program was sent, where it prints that again before the answer.
 
+use crate::cut::Cut as _;
 use std::sync::Arc;
 
 /// The shortest text that is looked for, in bytes: a word or two may be the answer's own.
@@ -47,7 +48,7 @@ impl Sent {
                 self.held.clear();
                 return (prompts, Some(rest));
             };
-            let rest = begun.get(whole.len()..).unwrap_or_default().trim_start().to_owned();
+            let rest = begun.after(whole.len()).trim_start().to_owned();
             prompts.push(whole.to_owned());
             self.has_dropped = true;
             self.held = rest;

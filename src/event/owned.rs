@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::event::{
     Arguments, Block, CallEnd, CallInput, CallPart, Code, EndReason, Executor, Failure, Finish,
     FinishReason, InvalidToolCall, Key, Kind, Native, Of, Output, Piece, Prompt, ProviderEvent,
@@ -56,7 +57,7 @@ impl<T: BorrowsText> Owned<T> {
         let (mut begin, mut ends) = (0, self.ends.iter());
         self.value.map_texts(&mut |_| {
             let end = ends.next().copied().unwrap_or(begin);
-            self.texts.get(std::mem::replace(&mut begin, end)..end).unwrap_or_default()
+            self.texts.within(std::mem::replace(&mut begin, end)..end)
         })
     }
 

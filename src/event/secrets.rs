@@ -11,6 +11,7 @@
 //! - R: an RFC: 6749 and 6750 (OAuth), 6265 (cookies), 9110 (credentials in heads)
 
 #[cfg(feature = "cli")]
+use crate::cut::Cut as _;
 use std::sync::LazyLock;
 
 #[cfg(feature = "cli")]
@@ -206,7 +207,7 @@ impl SecretShape {
         let run = |letters: Letters| rest.iter().take_while(|&&byte| letters.has(byte)).count();
         let own = run(self.letters);
         // All of the word goes, and no full stop after it.
-        let all = rest.get(..own.max(run(Url))).unwrap_or_default();
+        let all = rest.before(own.max(run(Url)));
         let length = all.iter().rposition(|&byte| byte != b'.').map_or(0, |at| at + 1);
         (own.min(length) >= self.shortest).then_some(length)
     }

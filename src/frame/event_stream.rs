@@ -9,6 +9,7 @@
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing, Holds, Sniff,
@@ -217,8 +218,9 @@ fn split(message: &[u8], offset: u64) -> Result<(Vec<Header<'_>>, &[u8]), Fault<
             format!("the checksum of a message is {declared:08x}, but its bytes give {actual:08x}");
         return Err(broken(message, offset));
     }
-    let body = covered.get(PRELUDE..).unwrap_or_default();
-    let (block, payload) = body.split_at_checked(Prelude::new(prelude).headers).unwrap_or_default();
+    let body = covered.after(PRELUDE);
+    let headers = Prelude::new(prelude).headers;
+    let (block, payload) = (body.before(headers), body.after(headers));
     match header::read(block) {
         Ok(headers) => Ok((headers, payload)),
         Err(Defect::Malformed(message)) => Err(broken(message, offset)),
@@ -246,7 +248,7 @@ impl Framer for EventStream {
     fn step<'b>(&mut self, bytes: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let taken = if self.is_broken { bytes.len() } else { self.take(bytes, out)? };
         self.fed += taken as u64;
-        Ok(bytes.get(taken..).unwrap_or_default())
+        Ok(bytes.after(taken))
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {

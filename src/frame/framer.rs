@@ -5,6 +5,7 @@ use std::io;
 
 use serde_json::value::RawValue;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::header;
 use crate::frame::header::Header;
@@ -213,7 +214,7 @@ impl FrameConfig {
     pub(crate) fn within<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         match self.max_event {
             0 => bytes,
-            max => bytes.get(..max).unwrap_or(bytes),
+            max => bytes.before(max),
         }
     }
 

@@ -4,6 +4,7 @@
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing, Holds, Sniff,
@@ -39,7 +40,7 @@ const ENOUGH: usize = 256;
 
 fn sniff_value(value: &[u8]) -> Sniff {
     let mut scanner = Scanner::new(0);
-    scanner.push(value.get(..ENOUGH).unwrap_or(value));
+    scanner.push(value.before(ENOUGH));
     match scanner.status() {
         Status::Bad => Sniff::No,
         Status::Whole => Sniff::Yes,
@@ -200,7 +201,7 @@ impl JsonFramer {
     /// Returns how many they are.
     fn inside(&mut self, rest: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
         let taken = self.scanner.push(rest);
-        let part = rest.get(..taken).unwrap_or_default();
+        let part = rest.before(taken);
         self.offset += taken as u64;
         match self.scanner.status() {
             Status::Whole if self.is_over() => {}
@@ -230,7 +231,7 @@ impl JsonFramer {
     /// that is.
     fn lost(&mut self, rest: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
         let end = memchr::memchr(b'\n', rest);
-        let part = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        let part = rest.before(end.unwrap_or(rest.len()));
         self.offset += part.len() as u64;
         self.held.extend_from_slice(part);
         if end.is_some() && !self.is_over() {
@@ -265,7 +266,7 @@ impl Framer for JsonFramer {
             self.held = Vec::new();
             out(Framed::Fault(self.config.limit_fault(self.begun)))?;
         }
-        Ok(bytes.get(taken..).unwrap_or_default())
+        Ok(bytes.after(taken))
     }
 
     fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {

@@ -2,6 +2,7 @@
 //! log, a prompt. A table says what such lines begin with. Other lines than these are not waited
 //! for, so plain text goes out at once.
 
+use crate::cut::Cut as _;
 use crate::frame::framer::FIELDS;
 
 /// Lines of one origin. In the beginnings, `#` is one or more digits, `…` is a word, and a space is
@@ -139,7 +140,7 @@ pub(crate) fn leading<'o>(
     let (mut at, mut count) = (blank(head), 0);
     let mut seen = [false; ORIGINS.len()];
     loop {
-        let rest = head.get(at..).unwrap_or_default();
+        let rest = head.after(at);
         let size = match line(rest, ended, &mut seen, others.clone()) {
             Some(0) if count == 0 => return Leading::None,
             Some(0) => return Leading::Lines(at),
@@ -150,7 +151,7 @@ pub(crate) fn leading<'o>(
         };
         count += 1;
         at += size;
-        at += blank(head.get(at..).unwrap_or_default());
+        at += blank(head.after(at));
         if count > MOST_LINES || at > MOST_BYTES {
             return Leading::None;
         }
@@ -161,7 +162,7 @@ pub(crate) fn leading<'o>(
 /// among them.
 fn blank(bytes: &[u8]) -> usize {
     let end = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(bytes.len());
-    let space = bytes.get(..end).unwrap_or_default();
+    let space = bytes.before(end);
     space.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |last| last + 1)
 }
 
@@ -175,7 +176,7 @@ fn line<'o>(
 ) -> Option<usize> {
     let end = rest.iter().take(LONGEST + 1).position(|byte| matches!(byte, b'\n' | b'\r'));
     let is_whole = end.is_some() || ended;
-    let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    let line = rest.before(end.unwrap_or(rest.len()));
     if line.len() > LONGEST {
         return Some(0);
     }
@@ -228,7 +229,7 @@ fn begins(pattern: &str, line: &[u8], is_whole: bool) -> Option<bool> {
         if taken == 0 {
             return if rest.is_empty() && !is_whole { None } else { Some(false) };
         }
-        rest = rest.get(taken..).unwrap_or_default();
+        rest = rest.after(taken);
     }
     Some(true)
 }
@@ -257,9 +258,9 @@ fn progress(line: &[u8], is_whole: bool) -> Option<usize> {
     let is_time = |byte: &u8| byte.is_ascii_digit() || b"-:dhmsy".contains(byte);
     let mut at = 0;
     for column in 0..11 {
-        let rest = line.get(at..).unwrap_or_default();
+        let rest = line.after(at);
         let space = rest.iter().take_while(|byte| **byte == b' ').count();
-        let rest = rest.get(space..).unwrap_or_default();
+        let rest = rest.after(space);
         let size =
             rest.iter().take_while(|byte| if column < 8 { is_size(byte) } else { is_time(byte) });
         let size = size.count();
@@ -269,7 +270,7 @@ fn progress(line: &[u8], is_whole: bool) -> Option<usize> {
         at += space + size;
     }
     const SPEED: usize = 6;
-    let speed = line.get(at..).unwrap_or_default();
+    let speed = line.after(at);
     match speed.get(..SPEED) {
         Some([b' ', speed @ ..]) if speed.trim_ascii().iter().all(is_size) => Some(at + SPEED),
         None if !is_whole => None,

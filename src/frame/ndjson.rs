@@ -10,6 +10,7 @@ use std::io;
 
 use memchr::memchr;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
@@ -59,7 +60,7 @@ fn sniff(head: &[u8]) -> Sniff {
         (None | Some(b'{'), None) => Sniff::More,
         (Some(b'{'), Some(end)) => {
             let mut scanner = Scanner::new(0);
-            scanner.push_all(start.get(..end).unwrap_or_default());
+            scanner.push_all(start.before(end));
             if scanner.status() == Status::Whole { Sniff::Yes } else { Sniff::No }
         }
         _ => Sniff::No,

@@ -11,6 +11,7 @@ use std::io;
 use memchr::{memchr, memchr2};
 use serde_json::value::RawValue;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::framer::{
     BYTE_ORDER_MARK, Content, DONE, FIELDS, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope,
@@ -54,7 +55,7 @@ fn sniff(head: &[u8]) -> Sniff {
     }
     let mut fields = 0;
     while let Some(end) = memchr2(b'\n', b'\r', rest) {
-        let line = rest.get(..end).unwrap_or_default();
+        let line = rest.before(end);
         match sniff_line(line, true) {
             // A blank line after a field ends an event.
             Sniff::More if line.is_empty() && fields > 0 => return Sniff::Yes,
@@ -64,7 +65,7 @@ fn sniff(head: &[u8]) -> Sniff {
         if fields > 1 {
             return Sniff::Yes;
         }
-        rest = rest.get(end + 1..).unwrap_or_default();
+        rest = rest.after(end + 1);
     }
     match sniff_line(rest, false) {
         Sniff::More if fields > 0 => Sniff::Likely,
@@ -77,8 +78,7 @@ fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
         let may_grow = !is_whole && FIELDS.iter().any(|field| field.starts_with(line));
         return if may_grow || line.is_empty() { Sniff::More } else { Sniff::No };
     };
-    let (name, value) =
-        (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default());
+    let (name, value) = (line.before(colon), line.after(colon + 1));
     if !name.is_empty() && !FIELDS.contains(&name) {
         return Sniff::No;
     }
@@ -138,9 +138,7 @@ impl Sse {
         }
         self.begun.get_or_insert(self.offset);
         let (name, value) = match memchr(b':', line) {
-            Some(colon) => {
-                (line.get(..colon).unwrap_or_default(), line.get(colon + 1..).unwrap_or_default())
-            }
+            Some(colon) => (line.before(colon), line.after(colon + 1)),
             None => (line, &line[line.len()..]),
         };
         let value = value.strip_prefix(b" ").unwrap_or(value);
@@ -390,7 +388,7 @@ impl Framer for Sse {
         {
             let (line, tail) = rest.split_at(end);
             self.skip_lf = tail.first() == Some(&b'\r');
-            rest = tail.get(1..).unwrap_or_default();
+            rest = tail.after(1);
             let size = self.line.len() + end + 1;
             if self.config.is_over(size - 1) {
                 self.stop(out)?;
@@ -400,7 +398,7 @@ impl Framer for Sse {
             if is_end && let (Some(data), Some(event)) = (pending, event) {
                 let end =
                     event.len() - rest.len() + usize::from(rest.starts_with(b"\n") && self.skip_lf);
-                self.last.note(event.get(..end).unwrap_or_default(), data, &self.event_type);
+                self.last.note(event.before(end), data, &self.event_type);
             }
             if self.line.is_empty() {
                 self.line(self.without_bom(line), &mut pending, out)?;
@@ -467,7 +465,7 @@ impl Framer for Sse {
         // What whole records say does not depend on what would have come after them. A line that
         // left no data is none: it has been passed over.
         let whole = if self.config.strict || data.is_empty() { 0 } else { records_length(raw) };
-        let (records, raw) = raw.split_at_checked(whole).unwrap_or_default();
+        let (records, raw) = (raw.before(whole), raw.after(whole));
         if !records.is_empty() {
             out(Framed::Frame(self.frame(records, offset)))?;
         }
@@ -519,7 +517,7 @@ impl Last {
         let tails: [&'static [u8]; 2] = [b"\r\n\r\n", b"\n\n"];
         let tail = tails.into_iter().find(|tail| event.ends_with(tail)).unwrap_or_default();
         let length = event.len().saturating_sub(data.len() + tail.len());
-        let head = event.get(..length).unwrap_or_default();
+        let head = event.before(length);
         let name = head.strip_suffix(b"data: ").filter(|_| !tail.is_empty());
         let is_name = |name: &[u8]| {
             let line = name.strip_suffix(b"\r").unwrap_or(name);

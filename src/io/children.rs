@@ -21,6 +21,7 @@ use signal_hook::SigId;
 use signal_hook::consts::SIGCHLD;
 use signal_hook::low_level;
 
+use crate::cut::Cut as _;
 use crate::io::signals::is_blocked;
 use crate::io::{BLOCK, Signals};
 
@@ -208,7 +209,7 @@ impl<'s> Children<'s> {
                 return Ok(Happened::Time);
             }
             if let Some((child, pipe, count)) = self.wait(now, time)? {
-                let bytes = self.buffer.get(..count).unwrap_or_default();
+                let bytes = self.buffer.before(count);
                 return Ok(Happened::Wrote { child, pipe, bytes });
             }
         }
@@ -389,8 +390,8 @@ impl Child {
     /// Writes what standard input takes. A program that does not read is not at fault.
     fn write(&mut self) {
         let Some((pipe, bytes, written)) = &mut self.input else { return };
-        let rest = bytes.get(*written..).unwrap_or_default();
-        match write(&*pipe, rest.get(..BLOCK).unwrap_or(rest)) {
+        let rest = bytes.after(*written);
+        match write(&*pipe, rest.before(BLOCK)) {
             Ok(count) => *written += count,
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(_) => *written = bytes.len(),

@@ -4,6 +4,7 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::cut::Cut as _;
 use crate::frame::http::{Dechunker, MAX_HEAD, head_len};
 
 /// The size of one read, in bytes.
@@ -258,7 +259,7 @@ fn more(input: &mut dyn Read, bytes: &mut Vec<u8>) -> Result<usize, NoRequest> {
     loop {
         match input.read(&mut buffer) {
             Ok(count) => {
-                bytes.extend_from_slice(buffer.get(..count).unwrap_or_default());
+                bytes.extend_from_slice(buffer.before(count));
                 return Ok(count);
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}

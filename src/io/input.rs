@@ -13,6 +13,7 @@ use rustix::fs::OFlags;
 use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 
+use crate::cut::Cut as _;
 use crate::io::{BLOCK, Signals};
 
 /// The name of standard input in messages.
@@ -48,14 +49,14 @@ impl Unread {
             self.bytes.clear();
             return Some(Read::Bytes);
         }
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let rest = self.bytes.after(self.at);
         if rest.is_empty() {
             self.bytes = Vec::new();
             self.at = 0;
             return self.then.take();
         }
         buffer.clear();
-        buffer.extend_from_slice(rest.get(..BLOCK).unwrap_or(rest));
+        buffer.extend_from_slice(rest.before(BLOCK));
         self.at += buffer.len();
         Some(Read::Bytes)
     }

@@ -10,6 +10,7 @@ use rustix::fs::{FileType, OFlags, fstat};
 use rustix::io::Errno;
 use rustix::stdio::stdout;
 
+use crate::cut::Cut as _;
 use crate::io::BLOCK;
 use crate::io::signals::wait_to_write;
 
@@ -55,7 +56,7 @@ impl Write for Standard {
         if self.most < usize::MAX {
             wait_to_write(descriptor, self.until)?;
         }
-        match rustix::io::write(descriptor, bytes.get(..self.most).unwrap_or(bytes)) {
+        match rustix::io::write(descriptor, bytes.before(self.most)) {
             // The caller tries again once there is room.
             Err(Errno::AGAIN) => {
                 wait_to_write(descriptor, self.until).and(Err(ErrorKind::WouldBlock.into()))
@@ -119,7 +120,7 @@ fn write_all(target: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
     while !rest.is_empty() {
         match target.write(rest) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
-            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+            Ok(count) => rest = rest.after(count),
             Err(error)
                 if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
             Err(error) => return Err(error),

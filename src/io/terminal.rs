@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use rustix::termios::{QueueSelector, tcflush};
 
+use crate::cut::Cut as _;
 use crate::io::signals::{Signals, Woken, wait_for};
 
 /// The terminal.
@@ -46,7 +47,7 @@ impl Terminal {
             let mut bytes = [0; 256];
             match terminal.read(&mut bytes) {
                 Ok(0) => break,
-                Ok(count) => answer.extend_from_slice(bytes.get(..count).unwrap_or_default()),
+                Ok(count) => answer.extend_from_slice(bytes.before(count)),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => exchange = Err(error),
             }

@@ -9,6 +9,7 @@ use rustix::fs::{Gid, OFlags, Uid, fchown};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
+use crate::cut::Cut as _;
 use crate::io::signals::{wait_a_moment, wait_to_write};
 
 /// Reads a file, or standard input if its name is `-`.
@@ -114,7 +115,7 @@ fn write_through(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut rest = text;
     while !rest.is_empty() {
         match file.write(rest) {
-            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+            Ok(count) => rest = rest.after(count),
             Err(error) if error.kind() == ErrorKind::WouldBlock => wait_to_write(&file, None)?,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::json::plain::{is_space, string_length};
 use crate::json::reader::read;
 use crate::json::scanner::is_number_byte;
@@ -31,7 +32,7 @@ pub(crate) fn minify_and_check(json: &str) -> (Cow<'_, str>, Ambiguities) {
     if copied == 0 {
         return (json.into(), found);
     }
-    minified.push_str(json.get(copied..).unwrap_or_default());
+    minified.push_str(json.after(copied));
     (minified.into(), found)
 }
 
@@ -45,10 +46,10 @@ pub(crate) fn without_doubles(json: &str) -> String {
     let (mut out, mut at) = (String::with_capacity(json.len()), 0);
     for range in dropped {
         // One range may be inside of another.
-        out.push_str(json.get(at..range.start).unwrap_or_default());
+        out.push_str(json.within(at..range.start));
         at = at.max(range.end);
     }
-    out.push_str(json.get(at..).unwrap_or_default());
+    out.push_str(json.after(at));
     out
 }
 
@@ -91,7 +92,7 @@ impl<'j> AmbiguitySearch<'j> {
                 b'"' => {
                     let string = StringEnd::find(bytes, at);
                     at = string.end;
-                    let text = json.get(from..at).unwrap_or_default();
+                    let text = json.within(from..at);
                     match is_key {
                         true => self.member(text, string.has_escapes, from),
                         // Of the escapes, only these can be half a character.
@@ -113,15 +114,15 @@ impl<'j> AmbiguitySearch<'j> {
                 }
                 b',' => is_key = self.open.last().is_some_and(Option::is_some),
                 b'-' | b'0'..=b'9' => {
-                    let rest = bytes.get(at..).unwrap_or_default();
+                    let rest = bytes.after(at);
                     at += rest.iter().take_while(|&&byte| is_number_byte(byte)).count();
-                    let number = json.get(from..at).unwrap_or_default();
+                    let number = json.within(from..at);
                     self.found.inexact_number |= !is_exact(number);
                 }
                 _ if is_space(byte) => {
                     self.minified.reserve(json.len() - self.copied);
-                    self.minified.push_str(json.get(self.copied..from).unwrap_or_default());
-                    let rest = bytes.get(at..).unwrap_or_default();
+                    self.minified.push_str(json.within(self.copied..from));
+                    let rest = bytes.after(at);
                     at += rest.iter().take_while(|byte| is_space(**byte)).count();
                     self.copied = at;
                 }
@@ -143,7 +144,7 @@ impl<'j> AmbiguitySearch<'j> {
     fn member(&mut self, text: &'j str, has_escapes: bool, from: usize) {
         let key = if has_escapes { self.string(text) } else { (true, Cow::Borrowed(text)) };
         let Some(Some(first)) = self.open.last() else { return };
-        let known = self.members.get(*first..).unwrap_or_default();
+        let known = self.members.after(*first);
         let (number, object) = (self.members.len(), known.first().map_or(from, |(_, from)| *from));
         if known.len() == FEW {
             let known = known.iter().zip(*first..);
@@ -174,7 +175,7 @@ impl StringEnd {
     fn find(bytes: &[u8], mut at: usize) -> Self {
         let (mut has_escapes, mut has_units) = (false, false);
         loop {
-            at += string_length(bytes.get(at..).unwrap_or_default());
+            at += string_length(bytes.after(at));
             match bytes.get(at..) {
                 Some([b'\\', escape, ..]) => {
                     has_escapes = true;

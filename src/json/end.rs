@@ -1,5 +1,6 @@
 //! Where the values of JSON text end.
 
+use crate::cut::Cut as _;
 use crate::json::plain::{after_space, inside_length, is_space, string_length};
 use crate::json::scanner::is_escape_letter;
 
@@ -155,7 +156,7 @@ pub(super) fn value_length(json: &[u8]) -> usize {
     }
     while let Some(&byte) = json.get(at) {
         match byte {
-            b'"' => at += 1 + inside_length(json.get(at + 1..).unwrap_or_default()),
+            b'"' => at += 1 + inside_length(json.after(at + 1)),
             b'{' | b'[' => depth += 1,
             b'}' | b']' => depth -= 1,
             _ => {}

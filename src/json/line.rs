@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use crate::cut::Cut as _;
 use crate::event::Output;
 use crate::json::write::{Minifier, escape_into, find_escape, has_space, make_safe, quote_into};
 
@@ -46,8 +47,7 @@ impl Line {
         let line = self.text.split_off(begin);
         let is_hole = |pair: &[u8]| pair == b"\"\"";
         let Some(hole) = line.windows(2).position(is_hole) else { return };
-        let (head, tail) =
-            (line.get(..=hole).unwrap_or_default(), line.get(hole + 1..).unwrap_or_default());
+        let (head, tail) = (line.before(hole + 1), line.after(hole + 1));
         let between = [tail, head].concat();
         let out = &mut self.text;
         out.extend_from_slice(head);
@@ -56,7 +56,7 @@ impl Line {
         for piece in pieces {
             let end = begin + piece.len();
             if end > clean {
-                let rest = text.get(begin..).unwrap_or_default();
+                let rest = text.after(begin);
                 clean = begin + find_escape(rest).unwrap_or(rest.len());
             }
             match end <= clean {

@@ -1,5 +1,6 @@
 //! One JSON object, member by member, in pieces.
 
+use crate::cut::Cut as _;
 use crate::json::reader::read;
 use crate::json::scanner::{ObjectPart, Scanner, Status};
 use crate::json::string::Str;
@@ -47,16 +48,16 @@ impl ObjectReader {
         while let Some(&byte) = text.as_bytes().get(at) {
             let part = self.scanner.part(byte);
             if part != self.part {
-                self.piece(text.get(from..at).unwrap_or_default(), then)?;
+                self.piece(text.within(from..at), then)?;
                 from = at;
                 self.end_part(then)?;
                 self.part = part;
             }
-            let rest = text.get(at..).unwrap_or_default();
+            let rest = text.after(at);
             let taken = self.scanner.advance_inside(rest.as_bytes());
             at += taken;
-            if let Some(escape) = self.scanner.take_control(rest.get(taken..).unwrap_or_default()) {
-                self.piece(text.get(from..at).unwrap_or_default(), then)?;
+            if let Some(escape) = self.scanner.take_control(rest.after(taken)) {
+                self.piece(text.within(from..at), then)?;
                 self.piece(&escape, then)?;
                 self.is_raw = true;
                 at += 1;
@@ -65,7 +66,7 @@ impl ObjectReader {
                 break;
             }
         }
-        self.piece(text.get(from..at).unwrap_or_default(), then)?;
+        self.piece(text.within(from..at), then)?;
         Ok(at)
     }
 

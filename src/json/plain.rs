@@ -1,6 +1,7 @@
 //! Bytes of JSON text by their kind: runs of those that mean themselves in a string are found
 //! thirty-two at a time.
 
+use crate::cut::Cut as _;
 use wide::{i8x32, u8x32};
 
 /// White space is what JSON says it is, and nothing else.
@@ -141,7 +142,7 @@ pub(super) const BLOCK: usize = 32;
 pub(super) fn inside_length(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
-        let end = at + unescaped_length(text.get(at..).unwrap_or_default());
+        let end = at + unescaped_length(text.after(at));
         match text.get(end) {
             Some(b'\\') => at = end + 2,
             _ => return end.min(text.len()),
@@ -200,7 +201,7 @@ pub(crate) fn append_start(bytes: &[u8], length: usize, out: &mut Vec<u8>) {
     let end = out.len() + length;
     match bytes.first_chunk::<BLOCK>().filter(|_| length <= BLOCK) {
         Some(block) => out.extend_from_slice(block),
-        None => out.extend_from_slice(bytes.get(..length).unwrap_or_default()),
+        None => out.extend_from_slice(bytes.before(length)),
     }
     out.truncate(end);
 }

@@ -17,6 +17,7 @@ use serde::de::{Deserialize, DeserializeSeed, Expected, IntoDeserializer, MapAcc
 use serde_json::value::RawValue;
 use wide::u8x32;
 
+use crate::cut::Cut as _;
 use crate::json::Str;
 use crate::json::end::{number_end, value_end, value_length, word_end};
 use crate::json::plain::{BLOCK, inside_length, is_space, string_length};
@@ -151,7 +152,7 @@ pub(crate) fn read_by<'t>(
 ) -> Result<()> {
     let mut reader = Reader::new(source, text);
     read(&mut reader)?;
-    let rest = text.as_bytes().get(reader.at..).unwrap_or_default();
+    let rest = text.as_bytes().after(reader.at);
     if rest.iter().copied().all(is_space) { Ok(()) } else { Err(syntax()) }
 }
 
@@ -377,7 +378,7 @@ impl<'t> Reader<'t> {
     /// Passes what means itself in a string, and returns the byte after it.
     #[inline]
     fn run(&mut self) -> Option<u8> {
-        let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
+        let rest = self.text.as_bytes().after(self.at);
         self.at += string_length(rest);
         self.byte()
     }
@@ -430,7 +431,7 @@ impl<'t> Reader<'t> {
     #[inline(never)]
     fn unescaped(&mut self, start: usize, as_bytes: bool) -> Result<Vec<u8>> {
         // An escape is longer than what it stands for.
-        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let rest = self.text.as_bytes().after(start);
         let mut text = Vec::with_capacity(inside_length(rest));
         let mut run = start;
         loop {
@@ -521,7 +522,7 @@ impl<'t> Reader<'t> {
         let text = self.text.as_bytes();
         self.at = if self.source == Source::Json {
             self.peek()?;
-            self.at + value_length(text.get(self.at..).unwrap_or_default())
+            self.at + value_length(text.after(self.at))
         } else {
             value_end(text, self.at).ok_or_else(syntax)?
         };
@@ -593,10 +594,10 @@ impl<'t> Reader<'t> {
     #[inline]
     fn find_key(&mut self, keys: &[FieldKey], next: usize) -> Result<Option<usize>> {
         let start = self.at + 1;
-        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let rest = self.text.as_bytes().after(start);
         let Some(block) = rest.first_chunk() else { return self.find_spelling(keys, start) };
         let block = u8x32::new(*block);
-        let (before, after) = keys.split_at_checked(next).unwrap_or_default();
+        let (before, after) = keys.split_at(next.min(keys.len()));
         let found = after.iter().position(|key| key.begins(block)).map(|place| next + place);
         let found = found.or_else(|| before.iter().position(|key| key.begins(block)));
         if let Some(key) = found.and_then(|field| keys.get(field)) {
@@ -609,9 +610,9 @@ impl<'t> Reader<'t> {
     /// Does the same for a key that is spelled otherwise, has no field, or stands near the end.
     #[inline(never)]
     fn find_spelling(&mut self, keys: &[FieldKey], start: usize) -> Result<Option<usize>> {
-        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let rest = self.text.as_bytes().after(start);
         let length = memchr(b'"', rest).ok_or_else(syntax)?;
-        let key = rest.get(..length).unwrap_or_default();
+        let key = rest.before(length);
         let find = |key: &[u8]| keys.iter().position(|of_field| of_field.is(key));
         let found = find(key);
         if found.is_some() || string_length(key) == length {
@@ -686,7 +687,7 @@ impl<'t> Reader<'t> {
 
     /// Returns the step to the member whose key begins at a place.
     fn step(&self, start: usize) -> Step {
-        let from_key = self.text.get(start..).unwrap_or_default();
+        let from_key = self.text.after(start);
         Step::Key(String::from_json(&mut Reader::new(Source::Text, from_key)).unwrap_or_default())
     }
 

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::json::plain::{is_space, string_length};
 use crate::json::write::escape_into;
 
@@ -187,7 +188,7 @@ impl Scanner {
     pub(super) fn advance_inside(&mut self, bytes: &[u8]) -> usize {
         let mut at = self.advance(bytes);
         while self.open.len() > 1 {
-            match self.hop(bytes.get(at..).unwrap_or_default()) {
+            match self.hop(bytes.after(at)) {
                 0 => break,
                 taken => at += taken,
             }
@@ -206,13 +207,13 @@ impl Scanner {
     ) -> Result<(usize, bool), E> {
         let (mut at, mut is_raw) = (0, false);
         loop {
-            let rest = text.get(at..).unwrap_or_default();
+            let rest = text.after(at);
             let taken = self.push(rest.as_bytes());
             at += taken;
             if taken > 0 {
-                then(rest.get(..taken).unwrap_or_default())?;
+                then(rest.before(taken))?;
             }
-            let Some(escape) = self.take_control(text.get(at..).unwrap_or_default()) else {
+            let Some(escape) = self.take_control(text.after(at)) else {
                 return Ok((at, is_raw));
             };
             then(&escape)?;
@@ -275,7 +276,7 @@ impl Scanner {
     /// Takes white space after a whole value; anything else makes it bad.
     pub fn push_all(&mut self, bytes: &[u8]) {
         let taken = self.push(bytes);
-        let rest = bytes.get(taken..).unwrap_or_default();
+        let rest = bytes.after(taken);
         if self.state == ScannerState::Whole && !rest.iter().all(|byte| is_space(*byte)) {
             self.state = ScannerState::Bad;
         }

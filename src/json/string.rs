@@ -1,6 +1,7 @@
 //! JSON strings as they are met in payloads: borrowed where they can be, and
 //! with the halves of characters that a provider cut over two events.
 
+use crate::cut::Cut as _;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -71,7 +72,7 @@ impl<'a> Str<'a> {
         let text = self.as_str();
         let start = if self.low().is_some() { HALF.len() } else { 0 };
         let end = if self.high().is_some() { HALF.len() } else { 0 };
-        text.get(start..text.len() - end).unwrap_or_default()
+        text.within(start..text.len() - end)
     }
 
     /// Returns a text with halves at its ends.
@@ -131,12 +132,12 @@ impl<'a> Str<'a> {
 
     fn from_wtf8(bytes: &[u8]) -> Str<'static> {
         let (low, rest) = match surrogate(bytes) {
-            Some(unit) if is_low(unit) => (Some(unit), bytes.get(3..).unwrap_or_default()),
+            Some(unit) if is_low(unit) => (Some(unit), bytes.after(3)),
             _ => (None, bytes),
         };
         let tail = rest.len().saturating_sub(3);
         let (high, body) = match rest.get(tail..).and_then(surrogate) {
-            Some(unit) if !is_low(unit) => (Some(unit), rest.get(..tail).unwrap_or_default()),
+            Some(unit) if !is_low(unit) => (Some(unit), rest.before(tail)),
             _ => (None, rest),
         };
         let mut text = String::with_capacity(body.len());

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::json::reader::read;
 use crate::json::scanner::Token;
 use crate::json::{Scanner, Str, is_json};
@@ -200,16 +201,16 @@ impl ValueReader {
 fn decodable(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;
-    while let Some(escape) = memchr::memchr(b'\\', bytes.get(at..).unwrap_or_default()) {
+    while let Some(escape) = memchr::memchr(b'\\', bytes.after(at)) {
         let begin = at + escape;
         let is_high = |unit: &[u8]| {
             matches!(unit, [b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B', ..])
         };
-        at = match bytes.get(begin + 1..).unwrap_or_default() {
+        at = match bytes.after(begin + 1) {
             [] => return begin,
             [b'u', unit @ ..] if unit.len() < 4 => return begin,
             // A pair is decoded together, and so is what comes in its place.
-            [b'u', unit @ ..] if is_high(unit) => match unit.get(4..).unwrap_or_default() {
+            [b'u', unit @ ..] if is_high(unit) => match unit.after(4) {
                 [] | [b'\\'] => return begin,
                 [b'\\', b'u', low @ ..] if low.len() < 4 => return begin,
                 [b'\\', b'u', b'd' | b'D', b'c'..=b'f' | b'C'..=b'F', ..] => begin + 12,

@@ -1,6 +1,7 @@
 //! JSON for the output: without white space between tokens, and without
 //! characters in strings that could harm a terminal.
 
+use crate::cut::Cut as _;
 use crate::json::plain::{
     SUSPECT_LETTERS, after_space, append_start, calm_letters_length, char_length, plain_length,
     printable_length, string_length,
@@ -20,7 +21,7 @@ pub(crate) trait JsonOut {
 impl JsonOut for String {
     #[inline]
     fn append(&mut self, text: &str, length: usize) {
-        String::push_str(self, text.get(..length).unwrap_or_default());
+        String::push_str(self, text.before(length));
     }
 }
 
@@ -48,13 +49,13 @@ impl Minifier {
         // The text before `from` has been appended.
         let mut from = 0;
         loop {
-            let rest = bytes.get(at..).unwrap_or_default();
+            let rest = bytes.after(at);
             // Above the quote are all bytes of tokens that are no strings.
             let Some(length) = rest.iter().position(|&byte| byte <= b'"') else { break };
             at += length;
             let token = after_space(bytes, at);
             if token > at {
-                out.push_str(json.get(from..at).unwrap_or_default());
+                out.push_str(json.within(from..at));
                 (from, at) = (token, token);
             } else if rest.get(length) == Some(&b'"') {
                 self.in_string = true;
@@ -63,14 +64,14 @@ impl Minifier {
                 at += 1;
             }
         }
-        out.push_str(json.get(from..).unwrap_or_default());
+        out.push_str(json.after(from));
     }
 
     /// Returns the place after the string that goes on at a place, or the end of the text.
     fn after_string(&mut self, bytes: &[u8], start: usize) -> usize {
         let mut at = start + usize::from(std::mem::take(&mut self.is_escaped));
         loop {
-            at += string_length(bytes.get(at..).unwrap_or_default());
+            at += string_length(bytes.after(at));
             match bytes.get(at) {
                 Some(b'"') => {
                     self.in_string = false;
@@ -118,7 +119,7 @@ pub(crate) fn quote(text: &str) -> String {
 /// Returns the first sixty characters as a JSON string: enough to recognise a text.
 pub(crate) fn quote_start(text: &str) -> String {
     let end = text.char_indices().nth(60).map_or(text.len(), |(at, _)| at);
-    quote(text.get(..end).unwrap_or_default())
+    quote(text.before(end))
 }
 
 /// Appends text as a JSON string.
@@ -144,7 +145,7 @@ fn escape(text: &str, is_content: bool, out: &mut impl JsonOut) {
     loop {
         let clean = clean_length(rest.as_bytes(), is_content);
         out.append(rest, clean);
-        rest = rest.get(clean..).unwrap_or_default();
+        rest = rest.after(clean);
         if rest.is_empty() {
             return;
         }
@@ -158,7 +159,7 @@ fn escape(text: &str, is_content: bool, out: &mut impl JsonOut) {
                 None if is_suspect(byte) => push_suspect(rest, out),
                 None => break,
             };
-            rest = rest.get(length..).unwrap_or_default();
+            rest = rest.after(length);
         }
     }
 }
@@ -193,7 +194,7 @@ fn push_escape(c: char, out: &mut impl JsonOut) {
         out.append("\\u", 2);
         for shift in [12, 8, 4, 0] {
             let digit = usize::from(*unit >> shift & 15);
-            out.append(HEX.get(digit..).unwrap_or_default(), 1);
+            out.append(HEX.after(digit), 1);
         }
     }
 }
@@ -238,9 +239,9 @@ pub(crate) fn find_escape(text: &str) -> Option<usize> {
 fn clean_length(text: &[u8], is_content: bool) -> usize {
     let mut clean = 0;
     loop {
-        let rest = text.get(clean..).unwrap_or_default();
+        let rest = text.after(clean);
         clean += if is_content { plain_length(rest) } else { printable_length(rest) };
-        match letters_length(text.get(clean..).unwrap_or_default()) {
+        match letters_length(text.after(clean)) {
             0 => return clean,
             letters => clean += letters,
         }
@@ -298,7 +299,7 @@ pub(crate) fn make_visible(json: &str, out: &mut impl JsonOut) {
         let (before, from) = rest.split_at(at);
         make_safe(before, out);
         push_escape(c, out);
-        rest = from.get(c.len_utf8()..).unwrap_or_default();
+        rest = from.after(c.len_utf8());
     }
     make_safe(rest, out);
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use memchr::memchr;
 
+use crate::cut::Cut as _;
 use crate::json::{Str, append_start, plain_length};
 
 /// The inside of a JSON string.
@@ -39,7 +40,7 @@ impl<'b> Inside<'b> {
 
     /// Returns it as it is spelled.
     pub(super) fn bytes(self) -> &'b [u8] {
-        self.bytes.get(self.begin..self.begin + self.length).unwrap_or_default()
+        self.bytes.within(self.begin..self.begin + self.length)
     }
 
     /// Returns true if its value is this text.

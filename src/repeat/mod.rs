@@ -47,6 +47,7 @@ mod inside;
 use std::io;
 use std::ops::Range;
 
+use crate::cut::Cut as _;
 use crate::event::{
     Arguments, CallPart, Emit, EmitPieces, Event, Key, Kind, Native, Of, Piece, Pieces, Reasoning,
     Text,
@@ -424,11 +425,11 @@ impl RecordTemplate {
         let is_text = |hole: &Hole| matches!(hole, Hole::Text | Hole::Again);
         let inside = |hole: &Range<usize>| range.start <= hole.start && hole.end <= range.end;
         for (hole, _) in self.holes.iter().filter(|(hole, kind)| is_text(kind) && inside(hole)) {
-            json.extend_from_slice(self.record.get(from..hole.start).unwrap_or_default());
+            json.extend_from_slice(self.record.within(from..hole.start));
             json::escape_into(text, &mut json);
             from = hole.end;
         }
-        json.extend_from_slice(self.record.get(from..range.end).unwrap_or_default());
+        json.extend_from_slice(self.record.within(from..range.end));
         String::from_utf8(json).unwrap_or_default()
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::value::RawValue;
 
+use crate::cut::Cut as _;
 use crate::json;
 
 /// A request: a JSON object, as text.
@@ -78,7 +79,7 @@ impl RequestBody {
         first: impl Fn(&str) -> String,
     ) -> bool {
         let Some(span) = self.span(path) else { return false };
-        let list = self.0.get(span.clone()).unwrap_or_default();
+        let list = self.0.within(span.clone());
         if list == "null" {
             return false;
         }
@@ -105,7 +106,7 @@ impl RequestBody {
     /// other element, as `first` writes it.
     pub(crate) fn prepend(&mut self, path: &str, element: &str, first: impl Fn(&str) -> String) {
         let Some(span) = self.span(path) else { return };
-        let list = self.0.get(span.clone()).unwrap_or_default();
+        let list = self.0.within(span.clone());
         if list == "null" {
             return;
         }

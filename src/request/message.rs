@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::event::{
     CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, WarningCode, in_namespace,
 };
@@ -214,7 +215,7 @@ impl PendingCall {
             (false, fault) => fault_of(fault?),
         };
         let end = self.input.floor_char_boundary(MAX_REPEATED);
-        let input = self.input.get(..end).unwrap_or_default();
+        let input = self.input.before(end);
         let more = if end < self.input.len() { "…" } else { "" };
         Some(CallResult::error(format!("The call was not run: {what}. It was: {input}{more}")))
     }

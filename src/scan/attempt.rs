@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::scan::pattern::{Captures, Pattern, PatternToken, is_word};
 use crate::scan::{MAX_ATTRIBUTES, MAX_WORD};
 
@@ -102,7 +103,7 @@ impl Attempt {
             }
             PatternToken::Number => {
                 let rest = self.begun + MAX_WORD;
-                let near = bytes.get(..bytes.len().min(rest)).unwrap_or_default();
+                let near = bytes.before(rest);
                 let step =
                     self.run(near, ended || near.len() < bytes.len(), |byte| byte.is_ascii_digit());
                 return if matches!(step, TokenStep::Over) && self.at == self.begun {
@@ -131,14 +132,14 @@ impl Attempt {
 
     /// Takes bytes as long as they are of a kind.
     fn run(&mut self, bytes: &[u8], ended: bool, is_inside: impl Fn(u8) -> bool) -> TokenStep {
-        let rest = bytes.get(self.at..).unwrap_or_default();
+        let rest = bytes.after(self.at);
         self.at += rest.iter().take_while(|byte| is_inside(**byte)).count();
         if self.at >= bytes.len() && !ended { TokenStep::Wait } else { TokenStep::Over }
     }
 
     fn literal(&mut self, literal: &str, is_tag: bool, bytes: &[u8], ended: bool) -> TokenStep {
-        let want = literal.as_bytes().get(self.at - self.begun..).unwrap_or_default();
-        let got = bytes.get(self.at..).unwrap_or_default();
+        let want = literal.as_bytes().after(self.at - self.begun);
+        let got = bytes.after(self.at);
         let alike = if got.starts_with(want) { want.len() } else { common_length(want, got) };
         self.at += alike;
         if alike < want.len() {
@@ -153,7 +154,7 @@ impl Attempt {
 
     fn word(&mut self, bytes: &[u8], stop: Option<u8>, ended: bool) -> TokenStep {
         // A longer one is no word, and a part of it may end inside a character.
-        let near = bytes.get(..bytes.len().min(self.begun + MAX_WORD + 1)).unwrap_or_default();
+        let near = bytes.before(self.begun + MAX_WORD + 1);
         if self.at == self.begun && near.get(self.at) == Some(&b'/') {
             return TokenStep::Fail;
         }
@@ -171,9 +172,9 @@ impl Attempt {
     /// Takes all that is there of the line at once, up to the text `until`; neither a brace nor the
     /// text `other` may stand before that.
     fn any(&mut self, bytes: &[u8], until: &[u8], other: &[u8], ended: bool) -> TokenStep {
-        let rest = bytes.get(self.at..).unwrap_or_default();
+        let rest = bytes.after(self.at);
         let room = MAX_ATTRIBUTES - (self.at - self.begun).min(MAX_ATTRIBUTES);
-        let near = |more: usize| rest.get(..rest.len().min(room + more)).unwrap_or_default();
+        let near = |more: usize| rest.before(room + more);
         let found = memchr::memmem::find(near(until.len()), until);
         let sign = memchr::memchr2(b'\n', b'{', near(1)).unwrap_or(usize::MAX);
         let is_other = |_: &()| !other.is_empty();
@@ -200,7 +201,7 @@ impl Attempt {
     /// Matches letters and a colon, or neither: if no colon comes, the letters are not
     /// a namespace, and the next token begins at them.
     fn namespace(&mut self, bytes: &[u8], ended: bool) -> TokenStep {
-        let rest = bytes.get(self.at..).unwrap_or_default();
+        let rest = bytes.after(self.at);
         let letters = rest.iter().take(MAX_WORD - (self.at - self.begun));
         self.at += letters.take_while(|byte| byte.is_ascii_alphanumeric()).count();
         match bytes.get(self.at) {
@@ -249,7 +250,7 @@ impl Attempt {
     pub(crate) fn captures<'t>(&self, pattern: &Pattern, text: &'t str) -> Option<Captures<'t>> {
         let mut captures = Captures::default();
         for (token, range) in &self.words {
-            let word = text.get(range.clone()).unwrap_or_default();
+            let word = text.within(range.clone());
             match pattern.tokens.get(*token)? {
                 PatternToken::Word(name, _) | PatternToken::Capture(name) => {
                     captures.words.push((name, Cow::Borrowed(word)))
@@ -331,7 +332,7 @@ impl Lookahead {
         if next.is_empty() {
             return Sight::Yes(length, words);
         }
-        let mut rest = text.get(self.at..).unwrap_or_default();
+        let mut rest = text.after(self.at);
         let attempts = std::mem::take(&mut self.next);
         let (mut found, mut name) = (false, None);
         // At the end of the text, a pattern that matches so far may follow.
@@ -351,7 +352,7 @@ impl Lookahead {
         } else {
             let space = rest.len() - rest.trim_ascii_start().len();
             self.at += space;
-            rest = rest.get(space..).unwrap_or_default();
+            rest = rest.after(space);
             if rest.is_empty() {
                 return if ended { Sight::Yes(length, words) } else { Sight::More };
             }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::scan::MAX_WORD;
 
 /// The number of tokens that most patterns have, or less.
@@ -219,19 +220,17 @@ impl Pattern {
             let is_spelt = matches!(self.tokens.get(at + 1), Some(PatternToken::Blank));
             if let (PatternToken::Literal(text, _), Some(end)) = (token, end.filter(|_| !is_spelt))
             {
-                tokens.push(PatternToken::literal(text.get(..=end).unwrap_or_default()));
+                tokens.push(PatternToken::literal(text.before(end + 1)));
                 return Pattern::new(tokens, self.place);
             }
             let next = match token {
                 PatternToken::Optional(end) => end + 1,
                 _ => at + 1,
             };
-            tokens.extend(self.tokens.get(at..next).unwrap_or_default().iter().cloned().map(
-                |token| match token {
-                    PatternToken::Optional(end) => PatternToken::Optional(end - from),
-                    token => token,
-                },
-            ));
+            tokens.extend(self.tokens.within(at..next).iter().cloned().map(|token| match token {
+                PatternToken::Optional(end) => PatternToken::Optional(end - from),
+                token => token,
+            }));
             at = next;
         }
         self.clone()
@@ -249,7 +248,7 @@ impl Pattern {
             {
                 from = at;
             }
-            let inner = self.tokens.get(at..next).unwrap_or_default();
+            let inner = self.tokens.within(at..next);
             is_spaced = matches!(
                 inner,
                 [.., PatternToken::Space] | [.., PatternToken::Space, PatternToken::OptionalEnd]
@@ -291,7 +290,7 @@ impl Pattern {
         let rest = match self.tokens.first() {
             Some(PatternToken::Optional(end)) => {
                 let part = |from: usize, to: usize| {
-                    let tokens = self.tokens.get(from..to).unwrap_or_default();
+                    let tokens = self.tokens.within(from..to);
                     let tokens = tokens.iter().cloned().map(|token| match token {
                         PatternToken::Optional(end) => PatternToken::Optional(end - from),
                         token => token,
@@ -374,7 +373,7 @@ impl Pattern {
                     if literal.get(..known) != rest.get(..known) {
                         return false;
                     }
-                    (after, rest.get(known..).unwrap_or_default())
+                    (after, rest.after(known))
                 }
                 [PatternToken::Namespace, after @ ..] => {
                     let letters = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric());
@@ -409,7 +408,7 @@ impl Pattern {
                 PatternToken::Blank => bytes.extend(*b" \t"),
                 PatternToken::Space => bytes.extend(*b" \t\r\n"),
                 PatternToken::Optional(end) => {
-                    let inner = self.tokens.get(at + 1..*end).unwrap_or_default();
+                    let inner = self.tokens.within(at + 1..*end);
                     bytes.extend(Pattern::new(inner, MarkerPlace::Any).first_bytes());
                     at = *end;
                 }

@@ -1,6 +1,7 @@
 //! A text in which escapes are read as JSON reads them, at any depth of JSON within strings, with
 //! the place of each byte in what it was read of.
 
+use crate::cut::Cut as _;
 use std::borrow::Cow;
 
 use memchr::memchr;
@@ -62,11 +63,11 @@ impl<'r> UnescapedText<'r> {
         while let Some(rest) = raw.get(at..)
             && let Some(before) = memchr(b'\\', rest)
         {
-            text.extend_from_slice(rest.get(..before).unwrap_or_default());
-            let escape = rest.get(before..).unwrap_or_default();
+            text.extend_from_slice(rest.before(before));
+            let escape = rest.after(before);
             let slashes = escape.iter().take_while(|&&byte| byte == b'\\').count();
             let is_odd = slashes % 2 == 1;
-            let letters = escape.get(slashes..).unwrap_or_default();
+            let letters = escape.after(slashes);
             let (byte, length) = match letters.first() {
                 Some(&quote @ (b'"' | b'\'' | b'/')) => (quote, 1),
                 Some(b'u') if let Some(byte) = code_point(letters) => (byte, 5),
@@ -80,7 +81,7 @@ impl<'r> UnescapedText<'r> {
             at += before + slashes + length;
             marks.push((text.len(), at));
         }
-        text.extend_from_slice(raw.get(at..).unwrap_or_default());
+        text.extend_from_slice(raw.after(at));
         UnescapedText { raw, text: Cow::Owned(text), marks }
     }
 
@@ -90,7 +91,7 @@ impl<'r> UnescapedText<'r> {
 
     /// Returns the text from a place on.
     pub(super) fn from(&self, at: usize) -> &[u8] {
-        self.text.get(at..).unwrap_or_default()
+        self.text.after(at)
     }
 
     /// Returns the place in the raw bytes of a place in the text.

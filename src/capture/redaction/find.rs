@@ -8,6 +8,7 @@ use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem};
 
 use crate::capture::redaction::decoded::{LINE_END, UnescapedText};
 use crate::capture::redaction::word::{ADDRESS, is_word};
+use crate::cut::Cut as _;
 use crate::event::secrets::{
     Letters, SCHEMES, SHAPES, SecretPlace, SecretShape, may_end_name, named,
 };
@@ -51,7 +52,7 @@ pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
             // Both go, as one.
             Some(last) if secret.range.end > last.range.end => {
                 last.range.end = secret.range.end;
-                last.value = bytes.get(last.range.clone()).unwrap_or_default().to_vec();
+                last.value = bytes.within(last.range.clone()).to_vec();
             }
             Some(_) => {}
             None => secrets.push(secret),
@@ -111,14 +112,14 @@ impl SecretFinder<'_> {
     fn add_raw(&mut self, what: &'static str, range: Range<usize>, raw: Range<usize>) {
         let is_replaced = is_word(self.bytes.get(raw.clone()).unwrap_or_default());
         if !raw.is_empty() && !is_replaced {
-            let value = self.text.text.get(range).unwrap_or_default().to_vec();
+            let value = self.text.text.within(range).to_vec();
             self.found.push(Secret { what, range: raw, value });
         }
     }
 
     /// Adds the value of a name. One that is a key keeps the beginning that says whose.
     fn add_value(&mut self, what: &'static str, range: Range<usize>, raw_end: usize) {
-        let value = self.text.text.get(range.clone()).unwrap_or_default();
+        let value = self.text.text.within(range.clone());
         let key = shape_of(value).filter(|(shape, rest)| shape.prefix.len() + rest == value.len());
         let (what, begin) = match key {
             Some((shape, _)) => (shape.name, range.start + shape.prefix.len()),
@@ -128,7 +129,7 @@ impl SecretFinder<'_> {
     }
 
     fn before(&self, at: usize) -> &[u8] {
-        self.text.text.get(..at).unwrap_or_default()
+        self.text.text.before(at)
     }
 
     /// Finds keys by their shapes, and tokens, each by a byte in its beginning that words seldom
@@ -207,7 +208,7 @@ impl SecretFinder<'_> {
         let text = &*self.text.text;
         for begin in memmem::find_iter(text, "-----BEGIN ") {
             let rest = self.text.from(begin);
-            let head = rest.get(..128).unwrap_or(rest);
+            let head = rest.before(128);
             if memmem::find(head, b"PRIVATE KEY").is_none() {
                 continue;
             }
@@ -220,7 +221,7 @@ impl SecretFinder<'_> {
                     || b"+/=- :,.()<>@\\\t\r\x0b".contains(&byte)
                     || (byte == b'\n' && in_lines)
             };
-            let key = rest.get(..run(rest, is_key)).unwrap_or_default();
+            let key = rest.before(run(rest, is_key));
             let mark: &[u8] = b"-----";
             let end = memmem::find(key, b"-----END").and_then(|end| {
                 let after = end + "-----END".len();
@@ -238,7 +239,7 @@ impl SecretFinder<'_> {
                 run_back(before, |byte| byte.is_ascii_graphic() && !b"\"'<>/?#\\".contains(&byte));
             let begin = at - user;
             if self.before(begin).ends_with(b"://") {
-                let user = before.get(begin..).unwrap_or_default();
+                let user = before.after(begin);
                 let password = memchr(b':', user).map(|colon| begin + colon + 1);
                 let begin = password.or((user.len() >= MIN_VALUE).then_some(begin));
                 let is_variable =
@@ -263,10 +264,9 @@ impl SecretFinder<'_> {
         }
         let host = self.text.from(at + 1);
         let host = host
-            .get(..run(host, |byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)))
-            .unwrap_or_default()
+            .before(run(host, |byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)))
             .trim_end_dots();
-        let name = self.text.text.get(begin..at).unwrap_or_default();
+        let name = self.text.text.within(begin..at);
         let mut labels = host.rsplit(|&byte| byte == b'.');
         let is_domain = labels
             .next()
@@ -286,7 +286,7 @@ impl SecretFinder<'_> {
         let text = &*self.text.text;
         for at in memmem::find_iter(text, "arn:aws") {
             let rest = self.text.from(at);
-            let mut colons = memchr_iter(b':', rest.get(..200).unwrap_or(rest));
+            let mut colons = memchr_iter(b':', rest.before(200));
             if let Some(colon) = colons.nth(3) {
                 self.digits("an account of AWS", at + colon + 1, 12);
             }
@@ -324,7 +324,7 @@ impl SecretFinder<'_> {
                 continue;
             }
             let begin = end - run_back(self.before(end), is_name);
-            let name = self.text.text.get(begin..end).unwrap_or_default();
+            let name = self.text.text.within(begin..end);
             let name = NamedSecret { begin, name, after: sign + 1, is_quoted, is_tight };
             match (is_set, is_quoted) {
                 (true, _) => self.set(&name),
@@ -369,7 +369,7 @@ impl SecretFinder<'_> {
     fn string(&mut self, what: &'static str, opener: usize, is_owner: bool) {
         let Some((end, raw_end)) = self.text.string_end(opener) else { return };
         let range = opener + 1..end;
-        let value = self.text.text.get(range.clone()).unwrap_or_default();
+        let value = self.text.text.within(range.clone());
         let is_enough = match what {
             "a token" => value.len() >= MIN_VALUE && !self.is_of_model(value, end),
             _ if is_owner => value.len() >= MIN_ID,
@@ -385,7 +385,7 @@ impl SecretFinder<'_> {
     fn is_of_model(&self, value: &[u8], end: usize) -> bool {
         let beside = self.next_member(end + 1).map(<[u8]>::to_ascii_lowercase).unwrap_or_default();
         let is_known = ["logprob", "log_prob", "likelihood", "tokenid", "token_id"];
-        let token = value.get(scheme(value)..).unwrap_or_default();
+        let token = value.after(scheme(value));
         token.contains(&b' ') || is_known.iter().any(|name| beside.starts_with(name.as_bytes()))
     }
 
@@ -396,14 +396,14 @@ impl SecretFinder<'_> {
         let is_next = self.text.get(comma) == Some(b',');
         (is_next && matches!(self.text.get(quote), Some(b'"' | b'\''))).then(|| {
             let rest = self.text.from(quote + 1);
-            rest.get(..16).unwrap_or(rest)
+            rest.before(16)
         })
     }
 
     /// Finds the value of a pair whose name is the string that begins here.
     fn pair(&mut self, opener: usize) {
         let Some((end, _)) = self.text.string_end(opener) else { return };
-        let name = self.text.text.get(opener + 1..end).unwrap_or_default();
+        let name = self.text.text.within(opener + 1..end);
         let Some((what, SecretPlace::Everywhere)) = named(name) else { return };
         let is_value = self.next_member(end + 1).is_some_and(|name| name.starts_with(b"value"));
         let colon = memchr(b':', self.text.from(end)).filter(|_| is_value);
@@ -450,7 +450,7 @@ impl SecretFinder<'_> {
             }
             _ => return,
         };
-        let value = self.text.text.get(range.clone()).unwrap_or_default();
+        let value = self.text.text.within(range.clone());
         let is_number = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
         if value.len() >= MIN_VALUE && !value.contains(&b' ') && !is_number && !is_variable(value) {
             self.add_value(what, range, raw_end);
@@ -486,12 +486,12 @@ impl SecretFinder<'_> {
             true => byte == b'\n',
             false => b"\n\x0b\"'<".contains(&byte) || (byte == b']' && opener == b'['),
         };
-        let value = line.get(..run(line, |byte| !is_end(byte))).unwrap_or_default();
+        let value = line.before(run(line, |byte| !is_end(byte)));
         let trim: &[u8] = if is_line { b" \t\r\"'[]" } else { b" \t" };
         let skip = run(value, |byte| trim.contains(&byte));
         begin += skip;
-        let value = value.get(skip..).unwrap_or_default();
-        let value = value.get(..value.len() - run_all_back(value, trim)).unwrap_or_default();
+        let value = value.after(skip);
+        let value = value.before(value.len() - run_all_back(value, trim));
         let is_whole = is_line || b"[\"'".contains(&opener);
         if what == "a cookie" {
             if !is_line && value.len() < MIN_VALUE {
@@ -501,11 +501,9 @@ impl SecretFinder<'_> {
             return self.cookies(begin, value, is_set);
         }
         let is_enough = if !is_head {
-            is_line
-                && value.len() >= MIN_VALUE
-                && !value.get(scheme(value)..).unwrap_or_default().contains(&b' ')
+            is_line && value.len() >= MIN_VALUE && !value.after(scheme(value)).contains(&b' ')
         } else {
-            is_line || !is_variable(value.get(scheme(value)..).unwrap_or_default())
+            is_line || !is_variable(value.after(scheme(value)))
         };
         let is_count = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
         if !is_enough || is_count {
@@ -516,7 +514,7 @@ impl SecretFinder<'_> {
             return self.add_value(what, begin..end, self.text.raw(end));
         }
         let skip = scheme(value);
-        let length = run(value.get(skip..).unwrap_or_default(), is_token);
+        let length = run(value.after(skip), is_token);
         if length >= MIN_VALUE {
             let end = begin + skip + length;
             self.add_value(what, begin..end, self.text.raw(end));
@@ -665,6 +663,6 @@ trait Trim {
 
 impl Trim for [u8] {
     fn trim_end_dots(&self) -> &[u8] {
-        self.get(..self.len() - run_all_back(self, b".")).unwrap_or_default()
+        self.before(self.len() - run_all_back(self, b"."))
     }
 }

@@ -18,6 +18,7 @@ use memchr::{memchr_iter, memmem};
 
 use crate::capture::redaction::find::{Secret, find};
 use crate::capture::redaction::word::{ADDRESS, address, word};
+use crate::cut::Cut as _;
 use crate::frame::http::find_heads;
 
 /// A secret that was replaced in a capture.
@@ -46,7 +47,7 @@ impl Redactor {
         let mut within = Vec::new();
         let mut at = 0;
         while at < capture.len() {
-            let end = at + stretch(capture.get(at..).unwrap_or_default());
+            let end = at + stretch(capture.after(at));
             let Some(text) = capture.get_mut(at..end) else { break };
             self.replace(text, at, &mut replaced);
             self.decode(text, at, &mut within);
@@ -104,9 +105,9 @@ const STRETCH: usize = 1 << 15;
 /// Returns the length of the first stretch. It ends with a line before one that begins with an
 /// object: no name has its value, and no key goes on, beyond that.
 fn stretch(capture: &[u8]) -> usize {
-    let far = capture.get(STRETCH..).unwrap_or_default();
+    let far = capture.after(STRETCH);
     let end = memchr_iter(b'\n', far).map(|at| at + 1).find(|&at| {
-        let line = far.get(at..).unwrap_or_default();
+        let line = far.after(at);
         let line = line.strip_prefix(b"data:").unwrap_or(line);
         line.strip_prefix(b" ").unwrap_or(line).starts_with(b"{")
     });
@@ -130,7 +131,7 @@ fn encoded(bytes: &[u8]) -> Vec<Range<usize>> {
     let begins = memmem::find_iter(bytes, mark).map(|at| at + mark.len());
     begins
         .map(|at| {
-            let rest = bytes.get(at..).unwrap_or_default();
+            let rest = bytes.after(at);
             let is_base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
             at..at + rest.iter().take_while(is_base64).count()
         })

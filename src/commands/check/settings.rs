@@ -14,6 +14,7 @@ use toml::Spanned;
 
 use crate::capture::{Filter, GoldenError, GoldenHead};
 use crate::cli::{Check, Cli, Command, Late, NONE, event_key, event_type};
+use crate::cut::Cut as _;
 use crate::pipeline::Config;
 
 /// The file that says how the captures of its folder and below are read and compared.
@@ -192,7 +193,7 @@ impl Folder {
             Err(error) => return Err(error).with_context(|| name.display().to_string()),
         };
         let at = |place: usize| {
-            let before = text.get(..place).unwrap_or_default();
+            let before = text.before(place);
             let (line, column) = (before.matches('\n').count(), before.chars().rev());
             let column = column.take_while(|c| *c != '\n').count();
             format!("{}:{}:{}", name.display(), line + 1, column + 1)

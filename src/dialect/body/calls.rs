@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
+use crate::cut::Cut as _;
 use crate::dialect::body::elements::Elements;
 use crate::event;
 use crate::event::{
@@ -144,7 +145,7 @@ impl TextCalls {
 
     /// Returns the open call's markup after so many bytes.
     pub(crate) fn raw_from(&self, end: usize) -> &str {
-        self.raw.get(self.raw.floor_char_boundary(end)..).unwrap_or_default()
+        self.raw.after(self.raw.floor_char_boundary(end))
     }
 
     /// Takes so many bytes off the end of the open call's markup.
@@ -161,7 +162,7 @@ impl TextCalls {
         };
         self.is_over |= text.len() > room;
         self.has_control |= has_control(text);
-        self.raw.push_str(text.get(..text.floor_char_boundary(room)).unwrap_or_default());
+        self.raw.push_str(text.before(text.floor_char_boundary(room)));
     }
 
     /// True if the open call is too large: no more of it is kept.
@@ -217,7 +218,7 @@ impl TextCalls {
     /// `--tools` defines only `name`.
     fn undouble_name(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let (Some(name), Some(tools)) = (&self.name, &self.tools) else { return Ok(()) };
-        let half = name.get(..name.len() / 2).unwrap_or_default();
+        let half = name.before(name.len() / 2);
         let is_doubled = name.strip_prefix(half).and_then(|rest| rest.strip_prefix('.'));
         if is_doubled != Some(half) || tools.has(name) || !tools.has(half) {
             return Ok(());

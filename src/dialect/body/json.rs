@@ -5,6 +5,7 @@ use std::io;
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::spec::Envelope;
 use crate::event::Reason;
@@ -89,7 +90,7 @@ impl Element {
             ObjectMember::Value(piece) => parts.piece(piece, calls, emit),
             ObjectMember::End => parts.end(calls, emit),
         })?;
-        calls.push_raw(text.get(..taken).unwrap_or_default());
+        calls.push_raw(text.before(taken));
         Ok((taken, reader.status()))
     }
 

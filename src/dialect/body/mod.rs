@@ -15,6 +15,7 @@ mod yaml;
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn_separator};
 use crate::dialect::body::cursor::Brackets;
 use crate::dialect::body::json::Element;
@@ -82,7 +83,7 @@ impl Expression {
     /// true if the expression ends with them.
     fn feed(&mut self, text: &str, calls: &mut TextCalls) -> (usize, bool) {
         let (taken, ended) = self.brackets.push(text);
-        let piece = text.get(..taken).unwrap_or_default();
+        let piece = text.before(taken);
         calls.push_raw(piece);
         if !calls.is_over() {
             self.text.push_str(piece);
@@ -180,7 +181,7 @@ impl BodyReader {
                     *is_raw = false;
                     calls.warn_control(emit)?;
                 }
-                calls.push_raw(text.get(..taken).unwrap_or_default());
+                calls.push_raw(text.before(taken));
                 Ok((taken, progress(scanner.status())))
             }
             BodyReader::Literal { envelope, expression } => {
@@ -225,7 +226,7 @@ impl BodyReader {
     ) -> io::Result<()> {
         let mut at = 0;
         loop {
-            let rest = text.get(at..).unwrap_or_default();
+            let rest = text.after(at);
             let (taken, progress) = self.feed(rest, calls, emit)?;
             at += taken;
             if progress != BodyProgress::Open || rest.is_empty() {
@@ -248,7 +249,7 @@ impl BodyReader {
             if begins != Between::More || *list == ElementList::Seen {
                 calls.close(emit)?;
             }
-            calls.push_raw(text.get(..taken).unwrap_or_default());
+            calls.push_raw(text.before(taken));
             *open = match begins {
                 Between::Next => Some(OpenElement::Call(Box::new(Element::new(*envelope)))),
                 // A value that is no object costs only itself.
@@ -262,7 +263,7 @@ impl BodyReader {
             OpenElement::Other(scanner) => {
                 calls.fault(Reason::Malformed, emit)?;
                 let taken = scanner.push(text.as_bytes());
-                calls.push_raw(text.get(..taken).unwrap_or_default());
+                calls.push_raw(text.before(taken));
                 let status = scanner.status();
                 // A number ends where something else begins.
                 let is_open = status == Status::Whole && !scanner.is_closed();
@@ -294,7 +295,7 @@ impl BodyReader {
         };
         let Some(expression) = open else {
             let (taken, begins) = between(text, list, 'a', emit)?;
-            calls.push_raw(text.get(..taken).unwrap_or_default());
+            calls.push_raw(text.before(taken));
             let progress = match begins {
                 Between::Next => {
                     *open = Some(Expression::new("", list.is_open()));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::dialect::body::calls::ChoiceEmit;
 use crate::dialect::body::values::Opener;
 use crate::dialect::body::{BodyForm, BodyProgress, BodyReader};
@@ -251,8 +252,8 @@ impl Machine {
     /// the closer, there are no arguments.
     pub(crate) fn feed_head(&mut self, text: &str) -> usize {
         let taken = text.len() - text.trim_ascii_start().len();
-        self.calls.push_raw(text.get(..taken).unwrap_or_default());
-        let rest = text.get(taken..).unwrap_or_default();
+        self.calls.push_raw(text.before(taken));
+        let rest = text.after(taken);
         if rest.starts_with(['{', '[', '"']) {
             self.enter_arguments(true);
         } else if !rest.is_empty() && matches!(self.begin_here(rest.as_bytes(), false), Begun::None)

@@ -1,5 +1,6 @@
 //! How far a piece of text has been read.
 
+use crate::cut::Cut as _;
 /// The places of a reading in its text, in bytes from its beginning.
 pub(super) struct TextCursor<'t> {
     pub(super) text: &'t str,
@@ -77,6 +78,6 @@ impl<'t> TextCursor<'t> {
     }
 
     fn between(&self, from: usize, to: usize) -> &'t str {
-        self.text.get(from..to).unwrap_or_default()
+        self.text.within(from..to)
     }
 }

@@ -10,6 +10,7 @@
 //! its line, or of the next one if its opening mark ends the line, or of its
 //! paragraph if a call stands in it.
 
+use crate::cut::Cut as _;
 use crate::dialect::machine::find::find_any;
 use crate::dialect::machine::inlines::Inlines;
 use crate::dialect::machine::quotation_context::{Before, last_after};
@@ -136,7 +137,7 @@ pub(crate) fn calm_length(text: &[u8]) -> usize {
 
 /// Returns the same, where this tells if a marker may begin with a bracket and what follows it.
 fn calm_length_before(text: &[u8], may_begin: impl Fn(&[u8]) -> bool) -> usize {
-    let counts = |at| match text.get(at..).unwrap_or_default() {
+    let counts = |at| match text.after(at) {
         [0xE2, 0x80, ..] => false,
         rest @ [b'[' | b']', ..] => may_begin(rest),
         _ => true,
@@ -187,7 +188,7 @@ impl MarkdownContext {
                 0 => self.take_char(rest),
                 calm => calm,
             };
-            rest = rest.get(taken..).unwrap_or_default();
+            rest = rest.after(taken);
         }
     }
 
@@ -204,7 +205,7 @@ impl MarkdownContext {
             false => calm_length_before(text, may_begin),
         };
         if length > 0 {
-            self.skip(text.get(..length).unwrap_or_default());
+            self.skip(text.before(length));
         }
         length
     }
@@ -222,7 +223,7 @@ impl MarkdownContext {
             At::AfterMark { spaces, .. } => *spaces += count,
             _ => return 0,
         }
-        self.pass(text.get(..count).unwrap_or_default());
+        self.pass(text.before(count));
         count
     }
 

@@ -3,6 +3,7 @@
 
 use memchr::memchr3;
 
+use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::machine::Machine;
 use crate::dialect::spec::StartIn;
@@ -35,7 +36,7 @@ impl MarkupProbe {
             feed(&mut machine, &std::mem::take(&mut self.kept));
             machine
         });
-        let piece = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+        let piece = |from: usize, to: usize| text.within(from..to);
         let mut ends = cuts.iter().copied().chain([text.len()]).enumerate().peekable();
         let mut begin = 0;
         while let Some((number, end)) = ends.next() {

@@ -3,6 +3,7 @@
 //! A quotation ends with its line or soon after, and only where a call may begin is it asked whether
 //! one is open: up to then, the text of the line is kept and not looked at.
 
+use crate::cut::Cut as _;
 use crate::dialect::machine::find::find_any;
 use crate::dialect::machine::quotations::{Mark, Quotations};
 use crate::json::char_length;
@@ -148,11 +149,11 @@ impl LookedAt {
             let length = match calm {
                 0 => self.char(rest),
                 calm => {
-                    self.last = last_after(self.last, rest.get(..calm).unwrap_or_default());
+                    self.last = last_after(self.last, rest.before(calm));
                     calm
                 }
             };
-            rest = rest.get(length..).unwrap_or_default();
+            rest = rest.after(length);
         }
     }
 
@@ -204,7 +205,7 @@ impl LookedAt {
     /// Returns the two characters before the mark at the end.
     fn before(&self, mark: char) -> [char; 2] {
         let last = self.last.to_be_bytes();
-        let text = last.get(..last.len() - mark.len_utf8()).unwrap_or_default();
+        let text = last.before(last.len() - mark.len_utf8());
         if let [.., far, near] = text
             && far.is_ascii()
             && near.is_ascii()
@@ -247,7 +248,7 @@ fn mark(last: u64, has_single: bool) -> Option<char> {
 /// True if one of [`MARKS`] may begin a quotation mark.
 fn is_mark(text: &[u8], at: usize, has_single: bool) -> bool {
     let is_letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
-    match text.get(at..).unwrap_or_default() {
+    match text.after(at) {
         [b'\'', ..] => has_single || !at.checked_sub(1).is_some_and(is_letter),
         [0xC2, second, ..] => matches!(second, 0xAB | 0xBB),
         [0xE2, 0x80, 0x99, ..] => has_single,

@@ -1,5 +1,6 @@
 //! Quotations in prose: which quotation marks open one, and which close it.
 
+use crate::cut::Cut as _;
 /// The marks that open a quotation, and those that close what each opens.
 const MARKS: &[(char, &[char])] = &[
     ('"', &['"', '”']),
@@ -145,7 +146,7 @@ impl Quotations {
     }
 
     fn all(&self) -> &[char] {
-        self.open.get(..self.depth).unwrap_or_default()
+        self.open.before(self.depth)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The chunked coding (RFC 9112 §7.1).
 
+use crate::cut::Cut as _;
 use crate::frame::http::head::{HttpHead, begins_head};
 
 /// The most digits of a chunk's size: a `u64` has no more.
@@ -78,7 +79,7 @@ impl Dechunker {
         let (line, rest) = bytes.split_at(end.unwrap_or(bytes.len()));
         let room = MAX_LINE - self.line.len();
         if line.len() > room {
-            self.line.extend_from_slice(line.get(..room).unwrap_or_default());
+            self.line.extend_from_slice(line.before(room));
             return Err(ChunkFault::LongLine);
         }
         self.line.extend_from_slice(line);
@@ -138,9 +139,9 @@ impl HttpHead {
     /// do so. Its line ends as those of the head do: a number in a text that was chunked may
     /// stand alone in the first line.
     pub(crate) fn is_chunk_size(&self, body: &[u8]) -> Option<bool> {
-        let body = body.get(..MAX_LINE).unwrap_or(body);
+        let body = body.before(MAX_LINE);
         let end = memchr::memchr(b'\n', body);
-        let line = body.get(..end.unwrap_or(body.len())).unwrap_or_default();
+        let line = body.before(end.unwrap_or(body.len()));
         let may_be = self.is_chunked && (body.is_empty() || size(line).is_some());
         match end {
             _ if !may_be => Some(false),

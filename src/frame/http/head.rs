@@ -1,5 +1,6 @@
 //! Heads of responses.
 
+use crate::cut::Cut as _;
 /// The longest head, in bytes.
 pub(crate) const MAX_HEAD: usize = 64 << 10;
 
@@ -27,7 +28,7 @@ pub(crate) fn find_heads(bytes: &[u8]) -> Option<HttpHead> {
     let mut found = None;
     let mut at = 0;
     while found.is_none_or(|head: HttpHead| head.may_be_followed())
-        && let Some(head) = find_head(bytes.get(at..).unwrap_or_default())
+        && let Some(head) = find_head(bytes.after(at))
     {
         at += head.len;
         found = Some(HttpHead { len: at, ..head });
@@ -42,7 +43,7 @@ fn find_head(bytes: &[u8]) -> Option<HttpHead> {
         return None;
     }
     let head = after_blank_lines(bytes);
-    let len = head_len(head.get(..MAX_HEAD).unwrap_or(head))?;
+    let len = head_len(head.before(MAX_HEAD))?;
     let found = read_head(head.get(..len)?)?;
     Some(HttpHead { len: bytes.len() - head.len() + len, ..found })
 }
@@ -66,7 +67,7 @@ const STATUS: usize = 5;
 /// Returns the bytes after the blank lines that may stand before a head.
 pub(super) fn after_blank_lines(bytes: &[u8]) -> &[u8] {
     let is_end = |byte: &&u8| matches!(byte, b'\r' | b'\n');
-    bytes.get(bytes.iter().take(MAX_BLANK).take_while(is_end).count()..).unwrap_or_default()
+    bytes.after(bytes.iter().take(MAX_BLANK).take_while(is_end).count())
 }
 
 /// True if a head begins with these bytes, as far as they have come.
@@ -79,9 +80,9 @@ pub(super) fn is_begun_head(bytes: &[u8]) -> bool {
 pub(crate) fn begins_head(bytes: &[u8]) -> Option<bool> {
     let bytes = after_blank_lines(bytes);
     let known = bytes.len().min(MAGIC.len());
-    let version = bytes.get(MAGIC.len()..).unwrap_or_default();
+    let version = bytes.after(MAGIC.len());
     let size = version.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
-    let status = version.get(size..).unwrap_or_default();
+    let status = version.after(size);
     let is_head = bytes.get(..known) == MAGIC.get(..known)
         && (size > 0 || version.is_empty())
         && size <= MAX_VERSION
@@ -99,7 +100,7 @@ pub(crate) fn begins_head(bytes: &[u8]) -> Option<bool> {
 pub(crate) fn head_len(bytes: &[u8]) -> Option<usize> {
     let mut line_start = 0;
     for end in memchr::memchr_iter(b'\n', bytes) {
-        let line = bytes.get(line_start..end).unwrap_or_default();
+        let line = bytes.within(line_start..end);
         if line.is_empty() || line == b"\r" {
             return Some(end + 1);
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::framer::{Fault, FaultKind};
 use crate::frame::http::chunked::{ChunkFault, Dechunker, MAX_LINE};
@@ -250,7 +251,7 @@ impl HttpResponses {
     fn begins_head(&mut self, bytes: &[u8]) -> Option<bool> {
         let before = self.held.len();
         let start = bytes.len().min(MAX_START.saturating_sub(before));
-        self.held.extend_from_slice(bytes.get(..start).unwrap_or_default());
+        self.held.extend_from_slice(bytes.before(start));
         let begins = begins_head(&self.held);
         self.held.truncate(before);
         begins
