@@ -145,7 +145,7 @@ impl<'a> Approval<'a> {
 
     /// Reports the tools that no one could be asked about, each once a run.
     pub(crate) fn report(&mut self) {
-        let names = self.unasked.get(self.told..).unwrap_or_default();
+        let names = self.unasked.after(self.told);
         let rules: Vec<_> = names.iter().map(|name| format!("{name}=auto")).collect();
         let (tools, them) = match names {
             [] => return,
