@@ -37,7 +37,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("convert", &["event", "format", "json", "pipeline", "sink"]),
     ("request", &["cut", "dialect", "event", "format", "json", "sink", "status"]),
-    ("cassette", &["frame", "json"]),
+    ("cassette", &["cut", "frame", "json"]),
     ("rows", &["cut", "event", "json", "nearest", "pipeline", "sink", "status"]),
     (
         "agent",

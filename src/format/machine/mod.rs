@@ -20,6 +20,7 @@ pub(super) mod evidence;
 mod fields;
 mod layout;
 mod log;
+mod round;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -456,7 +457,7 @@ impl Emitter {
             }
             let Some(text) = fields.text(places) else { continue };
             if self.spec.log.is_some()
-                && self.turn.round.says_again(rule, (slot, &text), scope, out)?
+                && self.turn.round.says_again(rule, (slot, &text), scope.is_whole, out)?
             {
                 continue;
             }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::event::{ByChoice, Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::fields::Fields;
-use crate::format::machine::log::Round;
+use crate::format::machine::round::Round;
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
 use crate::format::support::emit::Slot;

@@ -345,6 +345,7 @@ const PASSED_ON: &[&str] = &[
     "token_usage",
     "token_state",
     "last_token_usage",
+    "token_details",
     "rawInput",
     "rawOutput",
     "action",

@@ -1,0 +1,94 @@
+//! What is known of a log's message: what comes again in it.
+
+use std::collections::HashMap;
+use std::io;
+
+use crate::format::spec::{Rule, Spec};
+use crate::format::support::emit::Slot;
+use crate::format::support::growth::{Joined, hash};
+use crate::format::support::prelude::*;
+
+/// The most texts of one message that are remembered.
+const MAX_TEXTS: usize = 1 << 16;
+
+/// What is known of a log's message.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    /// The last reason why the model stopped.
+    pub(super) reason: Option<String>,
+    /// The part whose counts came last.
+    counted: Option<u64>,
+    has_text: bool,
+    /// True if records of several origins repeat each other.
+    has_origins: bool,
+    /// For each text, how often it came from the records without an origin less how often it came
+    /// from others, of which each may repeat the other.
+    echoes: HashMap<u64, i64>,
+    /// The pieces of text since the last call, and those of thoughts.
+    pieces: [Joined; 2],
+    /// The part that each call came in last.
+    pub(super) called: HashMap<String, Option<u64>>,
+    /// The name of the tool that was called last.
+    pub(super) tool: Option<String>,
+    /// The number of results.
+    pub(super) results: usize,
+}
+
+impl Round {
+    pub(super) fn new(spec: &Spec) -> Round {
+        let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
+        let has_origins = rules.clone().any(|rule| !matches!(rule.origin, "" | "all" | "pieces"));
+        Round { has_origins, ..Round::default() }
+    }
+
+    /// True if a text says what has come before.
+    pub(super) fn says_again(
+        &mut self,
+        rule: &Rule,
+        (slot, text): (Slot, &Str),
+        is_whole: bool,
+        out: &mut EventOut,
+    ) -> io::Result<bool> {
+        let pieces = &mut self.pieces[usize::from(slot.is_thought())];
+        let is_again = match rule.origin {
+            "all" => self.has_text && !slot.is_thought(),
+            "pieces" if !is_whole => {
+                pieces.add(text.as_str());
+                false
+            }
+            _ if !is_whole => false,
+            origin => {
+                let are_pieces = pieces.is(text.as_str());
+                if are_pieces {
+                    *pieces = Joined::default();
+                }
+                let is_origin = self.has_origins && origin != "pieces";
+                (is_origin && self.is_echo(origin, slot, text)) || are_pieces
+            }
+        };
+        out.check_limit(self.echoes.len(), MAX_TEXTS, "texts in one message")?;
+        self.has_text |= !is_again && !text.is_empty() && !slot.is_thought();
+        Ok(is_again)
+    }
+
+    /// True if a text has come from another origin.
+    fn is_echo(&mut self, origin: &str, slot: Slot, text: &Str) -> bool {
+        let balance = self.echoes.entry(hash(&(slot.is_thought(), text.as_str()))).or_default();
+        let step = if origin.is_empty() { 1 } else { -1 };
+        let is_echo = balance.signum() == -step;
+        *balance += step;
+        is_echo
+    }
+
+    /// A call, or a result, has come: texts begin anew.
+    pub(super) fn act(&mut self) {
+        self.pieces = Default::default();
+    }
+
+    /// True if counts are not those of the part that was counted last.
+    pub(super) fn counts_anew(&mut self, part: Option<u64>) -> bool {
+        let is_new = part.is_none() || part != self.counted;
+        self.counted = part;
+        is_new
+    }
+}
