@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::scene::{Run, Scene, calls, interrupt, says};
+use crate::agents::scene::{Run, Scene, calls, interrupt, says};
 
 /// A server, which is gone at the end.
 pub struct Server {
