@@ -91,7 +91,7 @@ fn is_binary(byte: u8) -> bool {
 
 /// True if this is HTML or XML; nothing while it may still become so.
 fn is_html(head: &[u8]) -> Option<bool> {
-    let start = skip_blank(head).get(..).unwrap_or_default();
+    let start = skip_blank(head);
     for tag in ["<!doctype", "<html", "<?xml"] {
         let length = start.len().min(tag.len());
         let is_alike = start

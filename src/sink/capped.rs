@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::event::owned::BorrowsText;
 use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Reasoning, Text};
 use crate::sink::{Fused, Sink};
@@ -33,14 +34,14 @@ impl<S: Sink> Capped<S> {
         let end = |text: &str| text.floor_char_boundary(text.len().saturating_sub(over));
         let kind = match event.kind {
             Kind::Text(text) => {
-                let kept = text.text.get(..end(text.text)).unwrap_or_default();
+                let kept = text.text.before(end(text.text));
                 Kind::Text(Text { text: kept, ..text })
             }
             Kind::Reasoning(thought) if thought.signature.is_none() => {
                 // It counts twice.
                 let end = thought.text.len().saturating_sub(over.div_ceil(2));
                 let end = thought.text.floor_char_boundary(end);
-                let kept = thought.text.get(..end).unwrap_or_default();
+                let kept = thought.text.before(end);
                 Kind::Reasoning(Reasoning { text: kept, ..thought })
             }
             _ => return Ok(()),

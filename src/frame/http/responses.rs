@@ -17,40 +17,49 @@ use crate::frame::http::head::{
 #[derive(Debug)]
 pub(crate) struct HttpResponses {
     state: ResponseState,
-    /// The buffered beginning of what comes, while it is not known what that is.
-    held: Vec<u8>,
-    /// The offset after it.
+    /// The offset of the bytes that come next.
     at: u64,
-    /// The last of the heads before a body, and the offset of the first.
-    head: Option<(HttpHead, u64)>,
 }
 
+/// The place in an input, with the bytes that are held there until it is known what they are.
 #[derive(Debug)]
 enum ResponseState {
-    /// Before a body: heads may come.
-    Head,
-    /// Before a body that may be chunked.
-    Size(HttpHead),
-    /// In a body that ends with the input.
-    Body,
+    /// Before a body, after the last of the heads before it, with the offset of the first. Holds what
+    /// may be another head.
+    Head(Vec<u8>, Option<(HttpHead, u64)>),
+    /// Before a body that may be chunked. Holds what may be the size of its first chunk.
+    Size(Vec<u8>, HttpHead),
+    /// In a body that ends with the input. Holds its beginning.
+    Body(Vec<u8>),
     /// In a body of a length that its head says.
-    Sized {
-        /// The bytes to come.
-        left: u64,
-        /// True if some have come.
-        is_begun: bool,
-        /// True if the body may have been compressed, and have another length now.
-        may_differ: bool,
-    },
-    /// After a body of such a length, if a head comes. True if it may have another one.
-    Edge(bool),
+    Sized(SizedBody),
+    /// After a body of such a length, if a head comes. Holds what may be one. True if the body may
+    /// have another length.
+    Edge(Vec<u8>, bool),
     /// In a chunked body. The offset is that of the line between chunks that came last.
     Chunked(Dechunker, u64),
-    /// After what can't be read, which is at this offset: the next head begins a line.
-    Lost(u64),
+    /// After what can't be read, which is at this offset: the next head begins a line. Holds what may
+    /// be one.
+    Lost(Vec<u8>, u64),
     /// After the end of the input.
     Ended,
 }
+
+/// A body of a length that its head says.
+#[derive(Debug)]
+struct SizedBody {
+    /// Its beginning.
+    held: Vec<u8>,
+    /// The bytes to come.
+    left: u64,
+    /// True if some have come.
+    is_begun: bool,
+    /// True if it may have been compressed, and have another length now.
+    may_differ: bool,
+}
+
+/// What bytes, or the end of the input, lead to: a state, a part, and the bytes that are left.
+type Transition<'b> = (ResponseState, ResponsePiece<'b>, &'b [u8]);
 
 /// A part of an input.
 #[derive(Debug)]
@@ -97,8 +106,10 @@ impl HttpResponses {
     /// Returns the state at the beginning of an input. One that is a body whatever it begins with
     /// has no heads.
     pub(crate) fn new(has_heads: bool) -> Self {
-        let state = if has_heads { ResponseState::Head } else { ResponseState::Body };
-        HttpResponses { state, held: Vec::new(), at: 0, head: None }
+        let held = Vec::new();
+        let state =
+            if has_heads { ResponseState::Head(held, None) } else { ResponseState::Body(held) };
+        HttpResponses { state, at: 0 }
     }
 
     /// Counts bytes that stand before the input.
@@ -108,311 +119,310 @@ impl HttpResponses {
 
     /// Takes bytes up to the end of a part, or of all of them; returns the part and the rest.
     pub(crate) fn step<'b>(&mut self, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
-        let (piece, rest) = self.part(bytes);
+        let (piece, rest) = self.turn(Some(bytes));
         self.at += (bytes.len() - rest.len()) as u64;
         (piece, rest)
     }
 
-    fn part<'b>(&mut self, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
-        let at = self.at;
-        match &mut self.state {
-            ResponseState::Head => self.head_line(bytes),
-            ResponseState::Size(head) => {
-                let head = *head;
-                self.size_line(head, bytes)
-            }
-            ResponseState::Body | ResponseState::Sized { .. } if !self.held.is_empty() => {
-                (self.held_body(), bytes)
-            }
-            ResponseState::Body => (ResponsePiece::Body(bytes.into(), at), &[]),
-            ResponseState::Sized { left, is_begun, may_differ } => {
-                let size = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
-                let (body, rest) = bytes.split_at(size);
-                *left -= size as u64;
-                *is_begun |= size > 0;
-                if *left == 0 {
-                    self.state = ResponseState::Edge(*may_differ);
-                }
-                (ResponsePiece::Body(body.into(), at), rest)
-            }
-            ResponseState::Edge(may_differ) => {
-                let may_differ = *may_differ;
-                self.edge(may_differ, bytes)
-            }
-            ResponseState::Chunked(dechunker, line) => {
-                let buffered = dechunker.line().len();
-                if !dechunker.is_inside() && buffered == 0 {
-                    *line = at;
-                }
-                match dechunker.step(bytes) {
-                    Ok((_, rest)) if dechunker.is_ended() => {
-                        self.state = ResponseState::Head;
-                        (ResponsePiece::End(None), rest)
-                    }
-                    Ok(([], rest)) => (ResponsePiece::None, rest),
-                    Ok((data, rest)) => (ResponsePiece::Body(data.into(), at), rest),
-                    Err(fault) => {
-                        let (offset, mut line) = (*line, dechunker.take_line());
-                        let flaw = if fault == ChunkFault::NoBlank {
-                            self.state = ResponseState::Head;
-                            note(WarningCode::Truncated, fault.message(), offset)
-                        } else if begins_head(&line) == Some(true) {
-                            self.state = ResponseState::Head;
-                            unended(offset)
-                        } else {
-                            self.state = ResponseState::Lost(offset);
-                            let is_limit = fault == ChunkFault::LongLine;
-                            let kind = if is_limit { FaultKind::Limit } else { FaultKind::Broken };
-                            Flaw { kind, message: fault.message(), offset, raw: line.clone() }
-                        };
-                        line.truncate(buffered);
-                        self.held = line;
-                        (ResponsePiece::End(Some(flaw)), bytes)
-                    }
-                }
-            }
-            ResponseState::Lost(offset) => {
-                let offset = *offset;
-                self.lost(offset, bytes)
-            }
-            ResponseState::Ended => (ResponsePiece::None, &[]),
-        }
-    }
-
     /// Returns what comes at the end of the input: to be called until that is nothing.
     pub(crate) fn end(&mut self) -> ResponsePiece<'static> {
+        self.turn(None).0
+    }
+
+    /// Takes bytes or, if there are none, the end of the input.
+    fn turn<'b>(&mut self, bytes: Option<&'b [u8]>) -> (ResponsePiece<'b>, &'b [u8]) {
         let at = self.at;
-        match &self.state {
-            ResponseState::Head if is_begun_head(&self.held) && self.is_answered() => {
-                self.begin_empty()
-            }
-            ResponseState::Head if is_begun_head(&self.held) => {
-                let raw = after_blank_lines(&self.held).to_vec();
-                self.state = ResponseState::Ended;
-                let message = "the input ended inside an HTTP head".into();
-                let offset = at - raw.len() as u64;
-                ResponsePiece::Flaw(Flaw { kind: FaultKind::Truncated, message, offset, raw })
-            }
-            ResponseState::Head if self.held.is_empty() && self.head.is_none() => {
-                self.state = ResponseState::Ended;
-                ResponsePiece::None
-            }
-            ResponseState::Head => self.begin(at),
-            ResponseState::Edge(_) if is_begun_head(&self.held) => {
-                self.state = ResponseState::Head;
-                ResponsePiece::End(None)
-            }
-            ResponseState::Edge(false) if begins_head(&self.held) == Some(false) => {
-                self.state = ResponseState::Body;
-                ResponsePiece::Flaw(longer(at - self.held.len() as u64))
-            }
-            ResponseState::Sized { .. } if !self.held.is_empty() => self.held_body(),
-            ResponseState::Size(_) | ResponseState::Body | ResponseState::Edge(_)
-                if !self.held.is_empty() =>
-            {
-                self.state = ResponseState::Body;
-                self.held_body()
-            }
-            ResponseState::Sized { left, is_begun: true, may_differ: false } => {
-                let flaw = shorter(*left, at);
-                self.state = ResponseState::Ended;
-                ResponsePiece::End(Some(flaw))
-            }
-            ResponseState::Size(_)
-            | ResponseState::Body
-            | ResponseState::Sized { .. }
-            | ResponseState::Edge(_) => {
-                self.state = ResponseState::Ended;
-                ResponsePiece::End(None)
-            }
-            ResponseState::Chunked(dechunker, line) => {
-                let flaw = if dechunker.is_whole() {
-                    None
-                } else if dechunker.is_inside() {
-                    let message = "the input ended inside a chunk of HTTP".into();
-                    let kind = FaultKind::Truncated;
-                    Some(Flaw { kind, message, offset: *line, raw: Vec::new() })
-                } else {
-                    Some(unended(at))
-                };
-                self.state = ResponseState::Ended;
-                ResponsePiece::End(flaw)
-            }
-            ResponseState::Lost(offset) => {
-                let flaw = unread(*offset, at);
-                self.state = ResponseState::Ended;
-                ResponsePiece::Flaw(flaw)
-            }
-            ResponseState::Ended => ResponsePiece::None,
-        }
-    }
-
-    /// Returns true if a head begins with what is held and these bytes, and nothing while it may.
-    fn begins_head(&mut self, bytes: &[u8]) -> Option<bool> {
-        let before = self.held.len();
-        let start = bytes.len().min(MAX_START.saturating_sub(before));
-        self.held.extend_from_slice(bytes.before(start));
-        let begins = begins_head(&self.held);
-        self.held.truncate(before);
-        begins
-    }
-
-    /// Holds bytes up to the end of a line, but no more than `most`; returns the rest.
-    fn hold<'b>(&mut self, bytes: &'b [u8], most: usize) -> &'b [u8] {
-        let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
-        let (line, rest) = bytes.split_at(end.min(most));
-        self.held.extend_from_slice(line);
-        rest
-    }
-
-    /// Takes a line of a head, or finds that there is none.
-    fn head_line<'b>(&mut self, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
-        if self.begins_head(bytes) == Some(false) {
-            return (self.begin(self.at), bytes);
-        }
-        let before = self.held.len();
-        let after = self.at + bytes.len() as u64;
-        let rest = self.hold(bytes, MAX_HEAD - before);
-        let lines = after_blank_lines(&self.held);
-        let offset = after - (rest.len() + lines.len()) as u64;
-        if let Some(lines) = lines.strip_suffix(b"\n")
-            && let Some(last) = memchr::memrchr(b'\n', lines)
-            && !lines.get(last + 1..).is_none_or(is_field)
-        {
-            // A text that begins like a head.
-            return (self.begin(after - rest.len() as u64), rest);
-        }
-        let is_whole = lines.ends_with(b"\n\n") || lines.ends_with(b"\n\r\n");
-        let head = if is_whole { read_head(lines) } else { None };
-        let is_too_long = head.is_none() && self.held.len() >= MAX_HEAD;
-        if (head.is_some() || is_too_long) && self.is_answered() {
-            self.held.truncate(before);
-            return (self.begin_empty(), bytes);
-        }
-        if let Some(head) = head {
-            let first = self.head.map_or(offset, |(_, first)| first);
-            self.head = Some((head, first));
-            self.held.clear();
-        } else if is_too_long {
-            self.held = Vec::new();
-            self.state = ResponseState::Ended;
-            let message = format!("an HTTP head has more than {MAX_HEAD} bytes");
-            let flaw = Flaw { kind: FaultKind::Limit, message, offset, raw: Vec::new() };
-            return (ResponsePiece::Flaw(flaw), rest);
-        }
-        (ResponsePiece::None, rest)
-    }
-
-    /// True if the last head is that of an answer, whatever follows it.
-    fn is_answered(&self) -> bool {
-        self.head.is_some_and(|(head, _)| !head.may_be_followed())
-    }
-
-    /// Begins the body of the last head, which is empty: the next head is held.
-    fn begin_empty(&mut self) -> ResponsePiece<'static> {
-        let begin = self.begin(self.at);
-        self.state = ResponseState::Edge(true);
-        begin
-    }
-
-    /// Begins the body of the last head with what is held, up to this offset.
-    fn begin(&mut self, end: u64) -> ResponsePiece<'static> {
-        let head = self.head.take();
-        let held = self.held.len() as u64;
-        self.state = match head {
-            Some((head, _)) if head.is_chunked => ResponseState::Size(head),
-            Some((HttpHead { length: Some(0), is_compressed, .. }, _)) => {
-                ResponseState::Edge(is_compressed)
-            }
-            Some((HttpHead { length: Some(left), is_compressed, .. }, _)) => {
-                ResponseState::Sized { left, is_begun: false, may_differ: is_compressed }
-            }
-            _ => ResponseState::Body,
+        let (state, piece, rest) = match std::mem::replace(&mut self.state, ResponseState::Ended) {
+            ResponseState::Head(held, before) => head(held, before, at, bytes),
+            ResponseState::Size(held, head) => size(held, head, at, bytes),
+            ResponseState::Body(held) => body(held, at, bytes),
+            ResponseState::Sized(body) => body.turn(at, bytes),
+            ResponseState::Edge(held, may_differ) => edge(held, may_differ, at, bytes),
+            ResponseState::Chunked(dechunker, line) => chunked(dechunker, line, at, bytes),
+            ResponseState::Lost(held, offset) => lost(held, offset, at, bytes),
+            ResponseState::Ended => (ResponseState::Ended, ResponsePiece::None, &[][..]),
         };
-        let head = head.map(|(head, offset)| (head.status, offset));
-        ResponsePiece::Begin(BodyBegin { offset: end - held, head })
+        self.state = state;
+        (piece, rest)
     }
+}
 
-    /// Takes the line that may be the size of the first chunk.
-    fn size_line<'b>(&mut self, head: HttpHead, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
-        let before = self.held.len();
-        let rest = self.hold(bytes, MAX_LINE);
-        match head.is_chunk_size(&self.held) {
-            None => (ResponsePiece::None, rest),
-            Some(true) => {
-                let mut dechunker = Dechunker::default();
-                // It is a size: that was just seen.
-                let _ = dechunker.step(&std::mem::take(&mut self.held));
-                self.state = ResponseState::Chunked(dechunker, self.at - before as u64);
-                (ResponsePiece::None, rest)
+/// Takes a line of a head, or finds that there is none.
+fn head(
+    mut held: Vec<u8>,
+    before: Option<(HttpHead, u64)>,
+    at: u64,
+    bytes: Option<&[u8]>,
+) -> Transition<'_> {
+    // The last head is that of an answer, whatever follows it.
+    let is_answered = before.is_some_and(|(head, _)| !head.may_be_followed());
+    let Some(bytes) = bytes else {
+        return if is_begun_head(&held) && is_answered {
+            begin_empty(held, before, at, &[])
+        } else if is_begun_head(&held) {
+            let raw = after_blank_lines(&held).to_vec();
+            let message = "the input ended inside an HTTP head".into();
+            let offset = at - raw.len() as u64;
+            let flaw = Flaw { kind: FaultKind::Truncated, message, offset, raw };
+            (ResponseState::Ended, ResponsePiece::Flaw(flaw), &[])
+        } else if held.is_empty() && before.is_none() {
+            (ResponseState::Ended, ResponsePiece::None, &[])
+        } else {
+            begin(held, before, at, &[])
+        };
+    };
+    if may_begin_head(&mut held, bytes) == Some(false) {
+        return begin(held, before, at, bytes);
+    }
+    let known = held.len();
+    let rest = hold(&mut held, bytes, MAX_HEAD - known);
+    let end = at + (bytes.len() - rest.len()) as u64;
+    let lines = after_blank_lines(&held);
+    let offset = end - lines.len() as u64;
+    if let Some(lines) = lines.strip_suffix(b"\n")
+        && let Some(last) = memchr::memrchr(b'\n', lines)
+        && !lines.get(last + 1..).is_none_or(is_field)
+    {
+        // A text that begins like a head.
+        return begin(held, before, end, rest);
+    }
+    let is_whole = lines.ends_with(b"\n\n") || lines.ends_with(b"\n\r\n");
+    let head = if is_whole { read_head(lines) } else { None };
+    let is_too_long = head.is_none() && held.len() >= MAX_HEAD;
+    if (head.is_some() || is_too_long) && is_answered {
+        held.truncate(known);
+        return begin_empty(held, before, at, bytes);
+    }
+    if let Some(head) = head {
+        let first = before.map_or(offset, |(_, first)| first);
+        held.clear();
+        return (ResponseState::Head(held, Some((head, first))), ResponsePiece::None, rest);
+    }
+    if is_too_long {
+        let message = format!("an HTTP head has more than {MAX_HEAD} bytes");
+        let flaw = Flaw { kind: FaultKind::Limit, message, offset, raw: Vec::new() };
+        return (ResponseState::Ended, ResponsePiece::Flaw(flaw), rest);
+    }
+    (ResponseState::Head(held, before), ResponsePiece::None, rest)
+}
+
+/// Begins the body of the last head with what is held, up to this offset.
+fn begin(held: Vec<u8>, head: Option<(HttpHead, u64)>, end: u64, rest: &[u8]) -> Transition<'_> {
+    let offset = end - held.len() as u64;
+    let state = match head {
+        Some((head, _)) if head.is_chunked => ResponseState::Size(held, head),
+        Some((HttpHead { length: Some(0), is_compressed, .. }, _)) => {
+            ResponseState::Edge(held, is_compressed)
+        }
+        Some((HttpHead { length: Some(left), is_compressed, .. }, _)) => {
+            let may_differ = is_compressed;
+            ResponseState::Sized(SizedBody { held, left, is_begun: false, may_differ })
+        }
+        _ => ResponseState::Body(held),
+    };
+    let head = head.map(|(head, offset)| (head.status, offset));
+    (state, ResponsePiece::Begin(BodyBegin { offset, head }), rest)
+}
+
+/// Begins the body of the last head, which is empty: the next head is held.
+fn begin_empty(
+    held: Vec<u8>,
+    head: Option<(HttpHead, u64)>,
+    at: u64,
+    rest: &[u8],
+) -> Transition<'_> {
+    let offset = at - held.len() as u64;
+    let head = head.map(|(head, offset)| (head.status, offset));
+    (ResponseState::Edge(held, true), ResponsePiece::Begin(BodyBegin { offset, head }), rest)
+}
+
+/// Takes the line that may be the size of the first chunk.
+fn size(mut held: Vec<u8>, head: HttpHead, at: u64, bytes: Option<&[u8]>) -> Transition<'_> {
+    let Some(bytes) = bytes else { return body(held, at, None) };
+    let known = held.len();
+    let rest = hold(&mut held, bytes, MAX_LINE);
+    match head.is_chunk_size(&held) {
+        None => (ResponseState::Size(held, head), ResponsePiece::None, rest),
+        Some(true) => {
+            let mut dechunker = Dechunker::default();
+            // It is a size: that was just seen.
+            let _ = dechunker.step(&held);
+            (ResponseState::Chunked(dechunker, at - known as u64), ResponsePiece::None, rest)
+        }
+        Some(false) => {
+            held.truncate(known);
+            (ResponseState::Body(held), ResponsePiece::None, bytes)
+        }
+    }
+}
+
+fn body(held: Vec<u8>, at: u64, bytes: Option<&[u8]>) -> Transition<'_> {
+    let body = ResponseState::Body(Vec::new());
+    match bytes {
+        _ if !held.is_empty() => {
+            let offset = at - held.len() as u64;
+            (body, ResponsePiece::Body(held.into(), offset), bytes.unwrap_or_default())
+        }
+        Some(bytes) => (body, ResponsePiece::Body(bytes.into(), at), &[]),
+        None => (ResponseState::Ended, ResponsePiece::End(None), &[]),
+    }
+}
+
+impl SizedBody {
+    fn turn(mut self, at: u64, bytes: Option<&[u8]>) -> Transition<'_> {
+        let size = |bytes: &[u8]| usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
+        match bytes {
+            _ if !self.held.is_empty() => {
+                let offset = at - self.held.len() as u64;
+                let rest = self.held.split_off(size(&self.held));
+                let body = std::mem::replace(&mut self.held, rest);
+                let state = self.after(body.len());
+                (state, ResponsePiece::Body(body.into(), offset), bytes.unwrap_or_default())
             }
-            Some(false) => {
-                self.held.truncate(before);
-                self.state = ResponseState::Body;
-                (ResponsePiece::None, bytes)
+            Some(bytes) => {
+                let (body, rest) = bytes.split_at(size(bytes));
+                (self.after(body.len()), ResponsePiece::Body(body.into(), at), rest)
+            }
+            None => {
+                let is_short = self.is_begun && !self.may_differ;
+                let flaw = is_short.then(|| shorter(self.left, at));
+                (ResponseState::Ended, ResponsePiece::End(flaw), &[])
             }
         }
     }
 
-    /// Returns what is held as the beginning of the body.
-    fn held_body(&mut self) -> ResponsePiece<'static> {
-        let mut held = std::mem::take(&mut self.held);
-        let offset = self.at - held.len() as u64;
-        if let ResponseState::Sized { left, may_differ, .. } = self.state {
-            let size = usize::try_from(left).unwrap_or(usize::MAX).min(held.len());
-            self.held = held.split_off(size);
-            self.state = match left - size as u64 {
-                0 => ResponseState::Edge(may_differ),
-                left => ResponseState::Sized { left, is_begun: true, may_differ },
+    /// Returns the state after so many more of its bytes.
+    fn after(self, size: usize) -> ResponseState {
+        match self.left - size as u64 {
+            0 => ResponseState::Edge(self.held, self.may_differ),
+            left => ResponseState::Sized(SizedBody {
+                left,
+                is_begun: self.is_begun || size > 0,
+                ..self
+            }),
+        }
+    }
+}
+
+/// Looks for a head after a body of the length that was said. If none comes, the body is longer.
+fn edge(mut held: Vec<u8>, may_differ: bool, at: u64, bytes: Option<&[u8]>) -> Transition<'_> {
+    let begins = match bytes {
+        Some(bytes) => may_begin_head(&mut held, bytes),
+        None if is_begun_head(&held) => Some(true),
+        None if !may_differ && begins_head(&held) == Some(false) => Some(false),
+        None => return body(held, at, None),
+    };
+    let rest = bytes.unwrap_or_default();
+    match begins {
+        None => {
+            let rest = hold(&mut held, rest, MAX_START);
+            (ResponseState::Edge(held, may_differ), ResponsePiece::None, rest)
+        }
+        Some(true) => (ResponseState::Head(held, None), ResponsePiece::End(None), rest),
+        Some(false) if may_differ => (ResponseState::Body(held), ResponsePiece::None, rest),
+        Some(false) => {
+            let flaw = longer(at - held.len() as u64);
+            (ResponseState::Body(held), ResponsePiece::Flaw(flaw), rest)
+        }
+    }
+}
+
+fn chunked(
+    mut dechunker: Dechunker,
+    mut line: u64,
+    at: u64,
+    bytes: Option<&[u8]>,
+) -> Transition<'_> {
+    let Some(bytes) = bytes else {
+        let flaw = if dechunker.is_whole() {
+            None
+        } else if dechunker.is_inside() {
+            let message = "the input ended inside a chunk of HTTP".into();
+            let kind = FaultKind::Truncated;
+            Some(Flaw { kind, message, offset: line, raw: Vec::new() })
+        } else {
+            Some(unended(at))
+        };
+        return (ResponseState::Ended, ResponsePiece::End(flaw), &[]);
+    };
+    let buffered = dechunker.line().len();
+    if !dechunker.is_inside() && buffered == 0 {
+        line = at;
+    }
+    match dechunker.step(bytes) {
+        Ok((_, rest)) if dechunker.is_ended() => {
+            (ResponseState::Head(Vec::new(), None), ResponsePiece::End(None), rest)
+        }
+        Ok(([], rest)) => (ResponseState::Chunked(dechunker, line), ResponsePiece::None, rest),
+        Ok((data, rest)) => {
+            (ResponseState::Chunked(dechunker, line), ResponsePiece::Body(data.into(), at), rest)
+        }
+        Err(fault) => {
+            let mut held = dechunker.take_line();
+            let (is_head, flaw) = if fault == ChunkFault::NoBlank {
+                (true, note(WarningCode::Truncated, fault.message(), line))
+            } else if begins_head(&held) == Some(true) {
+                (true, unended(line))
+            } else {
+                let is_limit = fault == ChunkFault::LongLine;
+                let kind = if is_limit { FaultKind::Limit } else { FaultKind::Broken };
+                let (message, raw) = (fault.message(), held.clone());
+                (false, Flaw { kind, message, offset: line, raw })
             };
+            held.truncate(buffered);
+            let state = if is_head {
+                ResponseState::Head(held, None)
+            } else {
+                ResponseState::Lost(held, line)
+            };
+            (state, ResponsePiece::End(Some(flaw)), bytes)
         }
-        ResponsePiece::Body(held.into(), offset)
     }
+}
 
-    /// Looks for a head after a body of the length that was said. If none comes, the body is longer.
-    fn edge<'b>(&mut self, may_differ: bool, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
-        match self.begins_head(bytes) {
-            None => (ResponsePiece::None, self.hold(bytes, MAX_START)),
-            Some(true) => {
-                self.state = ResponseState::Head;
-                (ResponsePiece::End(None), bytes)
-            }
-            Some(false) => {
-                self.state = ResponseState::Body;
-                let offset = self.at - self.held.len() as u64;
-                (
-                    if may_differ {
-                        ResponsePiece::None
-                    } else {
-                        ResponsePiece::Flaw(longer(offset))
-                    },
-                    bytes,
-                )
-            }
+/// Passes over a line of what can't be read, unless a head begins with it.
+fn lost(mut held: Vec<u8>, offset: u64, at: u64, bytes: Option<&[u8]>) -> Transition<'_> {
+    let Some(bytes) = bytes else {
+        return (ResponseState::Ended, ResponsePiece::Flaw(unread(offset, at)), &[]);
+    };
+    match may_begin_head(&mut held, bytes) {
+        None => {
+            let rest = hold(&mut held, bytes, MAX_START);
+            (ResponseState::Lost(held, offset), ResponsePiece::None, rest)
+        }
+        Some(true) => {
+            // Blank lines before the head are not read, either, wherever they were cut.
+            let start = at - held.len() as u64;
+            let near: Vec<u8> = held.iter().chain(bytes).copied().take(MAX_START).collect();
+            let blank = near.len() - after_blank_lines(&near).len();
+            let flaw = unread(offset, start + blank as u64);
+            (ResponseState::Head(held, None), ResponsePiece::Flaw(flaw), bytes)
+        }
+        Some(false) => {
+            let end = memchr::memchr(b'\n', bytes);
+            // The end of the line is still to come: it begins like no head.
+            let held = if end.is_some() { Vec::new() } else { b" ".to_vec() };
+            let rest = end.map_or(&[][..], |end| bytes.after(end + 1));
+            (ResponseState::Lost(held, offset), ResponsePiece::None, rest)
         }
     }
+}
 
-    /// Passes over a line of what can't be read, unless a head begins with it.
-    fn lost<'b>(&mut self, offset: u64, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
-        match self.begins_head(bytes) {
-            None => (ResponsePiece::None, self.hold(bytes, MAX_START)),
-            Some(true) => {
-                self.state = ResponseState::Head;
-                // Blank lines before the head are not read, either, wherever they were cut.
-                let start = self.at - self.held.len() as u64;
-                let near: Vec<u8> =
-                    self.held.iter().chain(bytes).copied().take(MAX_START).collect();
-                let blank = near.len() - after_blank_lines(&near).len();
-                (ResponsePiece::Flaw(unread(offset, start + blank as u64)), bytes)
-            }
-            Some(false) => {
-                let end = memchr::memchr(b'\n', bytes);
-                // The end of the line is still to come: it begins like no head.
-                self.held = if end.is_some() { Vec::new() } else { b" ".to_vec() };
-                (ResponsePiece::None, end.and_then(|end| bytes.get(end + 1..)).unwrap_or_default())
-            }
-        }
-    }
+/// Returns true if a head begins with what is held and these bytes, and nothing while it may.
+fn may_begin_head(held: &mut Vec<u8>, bytes: &[u8]) -> Option<bool> {
+    let before = held.len();
+    held.extend_from_slice(bytes.before(MAX_START.saturating_sub(before)));
+    let begins = begins_head(held);
+    held.truncate(before);
+    begins
+}
+
+/// Holds bytes up to the end of a line, but no more than `most`; returns the rest.
+fn hold<'b>(held: &mut Vec<u8>, bytes: &'b [u8], most: usize) -> &'b [u8] {
+    let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1);
+    let (line, rest) = bytes.split_at(end.min(most));
+    held.extend_from_slice(line);
+    rest
 }
 
 /// Returns the fault that a chunked body ends at this offset, between two chunks.

@@ -8,13 +8,14 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthChar;
 
+use crate::cut::Cut as _;
 use crate::event::{
     CallInput, EndReason, Event, Executor, Finish, FinishReason, InvalidToolCall, Kind, Output,
     Pieces, Reasoning, RunEnd, Start, ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
 };
 use crate::json;
 use crate::json::{Found, ValueReader, make_visible};
-use crate::sink::people::prose::{Form, Prose, Style};
+use crate::sink::people::prose::{Prose, ProseForm, Style};
 use crate::sink::sum::grouped;
 use crate::sink::timing::Timing;
 use crate::sink::values::output;
@@ -209,8 +210,7 @@ impl<W: Write> People<W> {
         // A text begins with its first word, and blank lines are none.
         let blank = text.len() - text.trim_start_matches(['\n', '\r', ' ']).len();
         let start = text.get(..blank).and_then(|blank| blank.rfind('\n')).map_or(0, |at| at + 1);
-        let text =
-            if is_new && !self.is_bare() { text.get(start..).unwrap_or_default() } else { text };
+        let text = if is_new && !self.is_bare() { text.after(start) } else { text };
         if is_new && text.trim().is_empty() && !self.is_bare() {
             return;
         }
@@ -222,7 +222,7 @@ impl<W: Write> People<W> {
             let Look { width, has_color, .. } = self.look;
             let is_text = section == Section::Text;
             let style = Some(style).filter(|style| has_color && !matches!(style, Style::Plain));
-            self.prose = Prose::new(Form { width, has_markdown: has_color && is_text, style });
+            self.prose = Prose::new(ProseForm { width, has_markdown: has_color && is_text, style });
         }
         self.prose.feed(text, &mut self.page);
         self.at_line_start = false;
@@ -619,7 +619,7 @@ fn on_one_line(text: &str) -> String {
 /// Returns the first characters of a text, and `…` if there are more.
 fn shortened(text: &str, count: usize) -> String {
     match text.char_indices().nth(count) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        Some((end, _)) => format!("{}…", text.before(end)),
         None => text.to_owned(),
     }
 }

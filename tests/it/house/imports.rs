@@ -23,7 +23,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("dialect", &["cut", "event", "json", "leak", "row_error", "scan", "tools"]),
     ("dressing", &["cut", "dialect", "event", "format", "json", "leak", "row_error"]),
     ("assemble", &["cut", "event", "json", "tools"]),
-    ("sink", &["event", "frame", "json"]),
+    ("sink", &["cut", "event", "frame", "json"]),
     ("status", &["event", "io", "sink"]),
     ("detect", &["cut", "event", "format", "frame", "json"]),
     ("repeat", &["cut", "event", "format", "frame", "json"]),
