@@ -161,7 +161,7 @@
 //!    with `-f FILE`. The same fields are a `SPEC` in `src/format/rows/NAME.rs`, in the words of
 //!    `src/format/spec.rs`. What they do not say is `src/format/NAME.rs`: structs with every field
 //!    optional and borrowed ([`format::payload!`]), and a [`format::Decoder`]. The log of an agent
-//!    is a `Log` of `src/format/support/log.rs`: `goose.rs` has two.
+//!    is a row with `log`: `goose.rs` has two.
 //! 2. Name the file in the `mod.rs` beside it and its row in `src/format/table.rs`. Detection takes
 //!    the first row that recognises a record: a row whose records are a special case of another
 //!    one's stands above it.
