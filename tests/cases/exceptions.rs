@@ -105,7 +105,7 @@ impl Exceptions {
         is_known
     }
 
-    /// What a case may need; `values_end_at` is asked for by `tests/it/dialects.rs`,
+    /// What a case may need; `values_end_at` is asked for by `tests/it/reading/dialects.rs`,
     /// which also knows when it is not needed.
     fn keys(&self) -> impl Iterator<Item = &str> {
         let words = self.marker_words.iter().map(String::as_str);

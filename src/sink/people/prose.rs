@@ -378,7 +378,12 @@ mod tests {
     #[test]
     fn lines_are_broken_between_words() {
         check(10, false, "one two three four", "one two\nthree four");
-        check(10, false, "a-word-that-is-too-long for it", "a-word-that-is-too-long for\nit");
+        check(
+            10,
+            false,
+            "a-word-that-is-too-long for it too",
+            "a-word-that-is-too-long for it\ntoo",
+        );
         check(10, false, "one  two\n\n  three", "one  two\n\n  three");
         check(10, false, "\n\none\n\n\n", "one");
         check(10, false, "日本語。日本語、日本", "日本語。日\n本語、日本");

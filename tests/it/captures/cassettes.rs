@@ -17,10 +17,10 @@ use serde_json::Value;
 use similar::TextDiff;
 use toolstream::internals::exchanges;
 
+use crate::captures::listening::Server;
 use crate::case::{files, is_updated, root, updated};
-use crate::cli::{folder, run_in};
-use crate::listening::Server;
-use crate::random::settings;
+use crate::limits::random::settings;
+use crate::pages::cli::{folder, run_in};
 
 fn cassettes() -> Vec<PathBuf> {
     let mut paths = files(&root().join("fixtures/cassette"));

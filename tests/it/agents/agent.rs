@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
-use crate::scene::{COMMAND, PROGRAM, Run, Scene, calls, check_closed, chunk, interrupt, says};
+use crate::agents::scene::{
+    COMMAND, PROGRAM, Run, Scene, calls, check_closed, chunk, interrupt, says,
+};
 
 /// A model that calls this tool once, and then answers.
 fn once(name: &str, arguments: &str) -> Scene {

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::scene::is_heard;
+use crate::agents::scene::is_heard;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_toolstream");
 

@@ -9,7 +9,7 @@ use toolstream::dialect::Selection;
 use super::{Example, is_in, spelt};
 use crate::case::{Print, kind, run};
 use crate::json::read;
-use crate::random::{settings, words};
+use crate::limits::random::{settings, words};
 
 /// Rows in which an opener by itself is a call, if they are chosen by name.
 const CALLS: &[(&str, &str)] = &[

@@ -8,9 +8,9 @@ use std::process::Command;
 use assert_cmd::cargo::cargo_bin;
 use serde_json::{Value, json};
 
+use crate::agents::scene::{Scene, calls, says};
+use crate::captures::listening::Server;
 use crate::case::root;
-use crate::listening::Server;
-use crate::scene::{Scene, calls, says};
 
 const PYTHON: &[&str] = &["openai==2.54.0", "anthropic==2.12.0"];
 const JAVASCRIPT: &[&str] = &["ai@6.0.326", "@ai-sdk/openai@3.0.141", "@ai-sdk/anthropic@3.0.138"];
@@ -37,7 +37,7 @@ impl Clients {
         let mut npm = Command::new("npm");
         npm.args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"]);
         run(npm.arg(&folder).args(JAVASCRIPT));
-        let scripts = root().join("tests/it/clients");
+        let scripts = root().join("tests/it/others/clients");
         for name in ["clients.py", "clients.mjs"] {
             fs::copy(scripts.join(name), folder.join(name)).unwrap();
         }

@@ -12,7 +12,7 @@ use toolstream::frame::{FaultKind, Frame, FrameConfig, Framed, HeaderValue, find
 use toolstream::internals::{JsonStatus as Status, Scanner};
 
 use crate::case::Case;
-use crate::random::settings;
+use crate::limits::random::settings;
 
 /// What a framer gives, each frame as `show` says.
 fn ours(

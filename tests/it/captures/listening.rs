@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::scene::{Run, Scene, calls, interrupt, says};
+use crate::agents::scene::{Run, Scene, calls, interrupt, says};
 
 /// A server, which is gone at the end.
 pub struct Server {
@@ -688,7 +688,7 @@ fn what_cannot_be_served() {
     for (args, why) in [
         (&["--listen", &taken, "1.sse"][..], format!("--listen {taken}: Address already in use")),
         (&["--listen", "0.0.0.0:0", "1.sse"], all.to_owned()),
-        (&["--listen", "127.0.0.1", "1.sse"], "--listen 127.0.0.1: invalid socket address".into()),
+        (&["--listen", "127.0.0.1", "1.sse"], "--listen 127.0.0.1: name a host and a port".into()),
         (&["--listen", "127.0.0.1:0", "--cut", "frame:99", "1.sse"], "1.sse: there are 3".into()),
         (&["--http", "--log", "none/log", "1.sse"], "none/log: No such file".into()),
     ] {

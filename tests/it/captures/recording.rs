@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::scene::{Run, Scene, interrupt, says};
+use crate::agents::scene::{Run, Scene, interrupt, says};
 
 /// A recording whose input is still open.
 struct Recording {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::scene::{PROGRAM, Run, Scene, calls, is_heard, says};
+use crate::agents::scene::{PROGRAM, Run, Scene, calls, is_heard, says};
 
 /// The time after which the program counts as one that does not end.
 const GUARD: Duration = Duration::from_secs(60);

@@ -8,7 +8,7 @@ use serde_json::{Deserializer, Value};
 use toolstream::dialect::Selection;
 
 use super::Example;
-use crate::random::settings;
+use crate::limits::random::settings;
 
 /// Strings of any characters, of what is syntax in JSON, and of tags.
 const TEXT: &str = "\\PC{0,6}|[{}\\[\\]\"'\\\\,:\n\t ]{0,8}|</?[a-z_|]{1,10}>";

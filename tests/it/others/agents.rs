@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use assert_cmd::cargo::cargo_bin;
 use serde_json::{Value, json};
 
-use crate::listening::Server;
-use crate::scene::{Scene, calls, says};
+use crate::agents::scene::{Scene, calls, says};
+use crate::captures::listening::Server;
 
 /// An agent: how it is started against a provider, and what it calls a shell.
 struct Agent {

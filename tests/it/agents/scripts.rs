@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::agents::scene::{PROGRAM, Run, Scene, calls, says};
+use crate::agents::served::can_run;
 use crate::case::root;
-use crate::scene::{PROGRAM, Run, Scene, calls, says};
-use crate::served::can_run;
 
 /// The scripts, in the guide's order.
 const NAMES: [&str; 8] =

@@ -6,9 +6,9 @@ use std::process::{Command, Stdio};
 use assert_cmd::cargo::cargo_bin;
 use serde_json::{Value, json};
 
+use crate::agents::scene::{Scene, calls, says};
+use crate::captures::listening::Server;
 use crate::case::root;
-use crate::listening::Server;
-use crate::scene::{Scene, calls, says};
 
 /// A provider: its endpoint, and a question.
 struct Provider {

@@ -11,7 +11,7 @@ use toolstream::dialect::{DIALECTS, Dialect, Selection};
 use toolstream::format;
 
 use crate::case::{Case, kind};
-use crate::random::{settings, words};
+use crate::limits::random::{settings, words};
 use crate::shape::joined;
 
 /// The input of a dialect's fixture.

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::agents::scene::{Run, Scene, calls, check_closed, chunk, says};
 use crate::case::root;
-use crate::scene::{Run, Scene, calls, check_closed, chunk, says};
 
 /// An answer with two calls, and a request whose bytes are odd.
 fn scene() -> Scene {

@@ -10,11 +10,11 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::agents::scene::{PROGRAM, Scene};
+use crate::captures::listening::Server;
 use crate::case::{Case, root};
-use crate::cli::{Run, folder, run_in};
 use crate::json;
-use crate::listening::Server;
-use crate::scene::{PROGRAM, Scene};
+use crate::pages::cli::{Run, folder, run_in};
 use crate::shape::joined;
 
 const CAPTURE: &str = "data: {\"object\":\"chat.completion.chunk\",\"id\":\"c1\",\"choices\":[{\"index\":0,\

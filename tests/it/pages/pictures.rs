@@ -5,9 +5,9 @@ use std::fs;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
+use crate::agents::scene::{Scene, calls, says};
+use crate::captures::listening::Server;
 use crate::case::{is_updated, root, updated};
-use crate::listening::Server;
-use crate::scene::{Scene, calls, says};
 
 /// The columns of the terminal.
 const COLUMNS: usize = 84;

@@ -3,11 +3,11 @@
 
 use std::fs;
 
+use crate::agents::scene::{calls, says};
 use crate::case::{is_updated, root, updated};
-use crate::cli::{folder, run_in};
-use crate::scene::{calls, says};
+use crate::pages::cli::{folder, run_in};
 
-const TABLE: &str = "tests/it/mistakes.txt";
+const TABLE: &str = "tests/it/pages/mistakes.txt";
 
 /// The words of a line, those in quotation marks whole.
 fn words(line: &str) -> Vec<String> {

@@ -3,16 +3,16 @@
 use insta::assert_snapshot;
 
 #[allow(dead_code)]
-#[path = "../examples/events.rs"]
+#[path = "../../examples/events.rs"]
 mod events;
 #[allow(dead_code)]
-#[path = "../examples/own_dialect.rs"]
+#[path = "../../examples/own_dialect.rs"]
 mod own_dialect;
 #[allow(dead_code)]
-#[path = "../examples/own_format.rs"]
+#[path = "../../examples/own_format.rs"]
 mod own_format;
 #[allow(dead_code)]
-#[path = "../examples/own_sink.rs"]
+#[path = "../../examples/own_sink.rs"]
 mod own_sink;
 
 const CALL: &str = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\
