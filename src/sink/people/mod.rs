@@ -14,7 +14,7 @@ use crate::event::{
 };
 use crate::json;
 use crate::json::{Found, ValueReader, make_visible};
-use crate::sink::people::prose::{Form, Prose, Style};
+use crate::sink::people::prose::{Prose, ProseForm, Style};
 use crate::sink::sum::grouped;
 use crate::sink::timing::Timing;
 use crate::sink::values::output;
@@ -222,7 +222,7 @@ impl<W: Write> People<W> {
             let Look { width, has_color, .. } = self.look;
             let is_text = section == Section::Text;
             let style = Some(style).filter(|style| has_color && !matches!(style, Style::Plain));
-            self.prose = Prose::new(Form { width, has_markdown: has_color && is_text, style });
+            self.prose = Prose::new(ProseForm { width, has_markdown: has_color && is_text, style });
         }
         self.prose.feed(text, &mut self.page);
         self.at_line_start = false;

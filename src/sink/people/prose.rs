@@ -27,7 +27,7 @@ pub(super) enum Style {
 
 /// How text is written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Form {
+pub(super) struct ProseForm {
     /// The columns of a line; 0 if lines are not broken.
     pub(super) width: usize,
     /// True if Markdown gets styles.
@@ -39,10 +39,10 @@ pub(super) struct Form {
 /// Writes text that comes in pieces.
 #[derive(Default)]
 pub(super) struct Prose {
-    form: Form,
+    form: ProseForm,
     /// What of the line is not decided yet.
     held: String,
-    line: Line,
+    line: ProseLine,
     /// The fence of the code that is open.
     fence: Option<(char, usize)>,
     /// The word that is open, as it is written, and its columns.
@@ -51,7 +51,7 @@ pub(super) struct Prose {
     /// The style that the word is in.
     open: Option<Style>,
     spaces: usize,
-    /// Line ends that are written once something follows.
+    /// ProseLine ends that are written once something follows.
     breaks: usize,
     /// The columns that are written of the line.
     column: usize,
@@ -63,7 +63,7 @@ pub(super) struct Prose {
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Line {
+enum ProseLine {
     /// Not known yet.
     #[default]
     Open,
@@ -76,7 +76,7 @@ enum Line {
 /// What a line begins as.
 enum Begins {
     Unknown,
-    Line(Line),
+    Line(ProseLine),
     Heading(usize),
     /// The bytes of its indentation, and of its mark with the blank after it.
     Item(usize, usize),
@@ -84,7 +84,7 @@ enum Begins {
 }
 
 impl Prose {
-    pub(super) fn new(form: Form) -> Self {
+    pub(super) fn new(form: ProseForm) -> Self {
         Prose { form, is_fresh: true, ..Prose::default() }
     }
 
@@ -113,7 +113,7 @@ impl Prose {
         }
         self.advance(true, page);
         self.end_word(page);
-        (self.line, self.hang, self.spaces) = (Line::Open, 0, 0);
+        (self.line, self.hang, self.spaces) = (ProseLine::Open, 0, 0);
         // A text begins with its first word.
         self.breaks += usize::from(!self.is_fresh);
     }
@@ -123,7 +123,7 @@ impl Prose {
         let held = std::mem::take(&mut self.held);
         let is_over = ended || held.len() > MAX_HELD;
         let mut rest = held.as_str();
-        if self.line == Line::Open {
+        if self.line == ProseLine::Open {
             match self.begins(rest, is_over) {
                 Begins::Unknown => {
                     self.held = held;
@@ -131,7 +131,7 @@ impl Prose {
                 }
                 Begins::Line(line) => self.line = line,
                 Begins::Heading(size) => {
-                    self.line = Line::Heading;
+                    self.line = ProseLine::Heading;
                     rest = rest.get(size..).unwrap_or_default();
                 }
                 Begins::Item(indent, mark) => {
@@ -141,25 +141,25 @@ impl Prose {
                     self.add(bullet, Style::Plain, page);
                     self.hang = (before.len() + bullet.chars().count()).min(MAX_HANG);
                     rest = rest.get(before.len() + mark.len()..).unwrap_or_default();
-                    self.line = Line::Text;
+                    self.line = ProseLine::Text;
                 }
                 Begins::Fence(mark, length) => {
                     self.fence = match self.fence {
                         None => Some((mark, length)),
                         Some(_) => None,
                     };
-                    self.line = Line::Fixed;
+                    self.line = ProseLine::Fixed;
                     self.add(rest, Style::Dim, page);
                     return;
                 }
             }
         }
         let style = match (self.line, self.fence) {
-            (Line::Heading, _) => Style::Bold,
-            (Line::Fixed, Some(_)) => Style::Code,
+            (ProseLine::Heading, _) => Style::Bold,
+            (ProseLine::Fixed, Some(_)) => Style::Code,
             _ => Style::Plain,
         };
-        if self.line == Line::Fixed || !self.form.has_markdown {
+        if self.line == ProseLine::Fixed || !self.form.has_markdown {
             return self.keep_return(rest, ended, |prose, text| prose.add(text, style, page));
         }
         while !rest.is_empty() {
@@ -198,11 +198,11 @@ impl Prose {
     fn begins(&self, line: &str, ended: bool) -> Begins {
         let unknown = |otherwise| if ended { Begins::Line(otherwise) } else { Begins::Unknown };
         if !self.form.has_markdown {
-            return Begins::Line(Line::Text);
+            return Begins::Line(ProseLine::Text);
         }
         let text = line.trim_start_matches(' ');
         let indent = line.len() - text.len();
-        let otherwise = if self.fence.is_some() { Line::Fixed } else { Line::Text };
+        let otherwise = if self.fence.is_some() { ProseLine::Fixed } else { ProseLine::Text };
         let Some(first) = text.chars().next() else { return unknown(otherwise) };
         let run = text.chars().take_while(|c| *c == first).count();
         let is_all = run * first.len_utf8() == text.trim_end().len();
@@ -220,24 +220,24 @@ impl Prose {
         }
         let after = text.get(run..).unwrap_or_default();
         match first {
-            _ if self.fence.is_some() => Begins::Line(Line::Fixed),
-            '|' => Begins::Line(Line::Fixed),
-            '#' if run <= 6 && after.is_empty() => unknown(Line::Text),
+            _ if self.fence.is_some() => Begins::Line(ProseLine::Fixed),
+            '|' => Begins::Line(ProseLine::Fixed),
+            '#' if run <= 6 && after.is_empty() => unknown(ProseLine::Text),
             '#' if run <= 6 && after.starts_with(' ') => Begins::Heading(indent + run + 1),
             '-' | '*' | '+' if run == 1 && after.starts_with(' ') => {
                 Begins::Item(indent, indent + 2)
             }
-            '-' | '*' | '+' if after.is_empty() => unknown(Line::Text),
+            '-' | '*' | '+' if after.is_empty() => unknown(ProseLine::Text),
             '0'..='9' => {
                 let digits = text.bytes().take_while(u8::is_ascii_digit).count();
                 match text.as_bytes().get(digits..).unwrap_or_default() {
-                    _ if digits > 3 => Begins::Line(Line::Text),
-                    [] | [b'.' | b')'] => unknown(Line::Text),
+                    _ if digits > 3 => Begins::Line(ProseLine::Text),
+                    [] | [b'.' | b')'] => unknown(ProseLine::Text),
                     [b'.' | b')', b' ', ..] => Begins::Item(indent, indent + digits + 2),
-                    _ => Begins::Line(Line::Text),
+                    _ => Begins::Line(ProseLine::Text),
                 }
             }
-            _ => Begins::Line(Line::Text),
+            _ => Begins::Line(ProseLine::Text),
         }
     }
 
@@ -299,7 +299,7 @@ impl Prose {
             self.column = 0;
         }
         let end = self.column + self.spaces + self.word_width;
-        let is_full = self.form.width > 0 && self.line != Line::Fixed && end > self.form.width;
+        let is_full = self.form.width > 0 && self.line != ProseLine::Fixed && end > self.form.width;
         if is_full && self.column > self.hang {
             page.push('\n');
             (self.column, self.spaces) = (0, self.hang);
@@ -364,7 +364,7 @@ mod tests {
     fn check(width: usize, has_markdown: bool, text: &str, expected: &str) {
         let chars: Vec<char> = text.chars().collect();
         for size in [1, 2, 3, 7, chars.len().max(1)] {
-            let form = Form { width, has_markdown, style: None };
+            let form = ProseForm { width, has_markdown, style: None };
             let (mut prose, mut page) = (Prose::new(form), String::new());
             for piece in chars.chunks(size) {
                 prose.feed(&piece.iter().collect::<String>(), &mut page);
