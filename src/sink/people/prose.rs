@@ -52,7 +52,7 @@ pub(super) struct Prose {
     /// The style that the word is in.
     open: Option<Style>,
     spaces: usize,
-    /// Line ends that are written once something follows.
+    /// ProseLine ends that are written once something follows.
     breaks: usize,
     /// The columns that are written of the line.
     column: usize,
