@@ -19,6 +19,7 @@ use toolstream::internals::exchanges;
 
 use crate::captures::listening::Server;
 use crate::case::{files, is_updated, root, updated};
+use crate::limits::random::settings;
 use crate::pages::cli::{folder, run_in};
 
 fn cassettes() -> Vec<PathBuf> {
