@@ -7,43 +7,66 @@
 //!
 //! # In twenty lines
 //!
-//! Bytes go into a [`Pipeline`], cut anywhere; events come out at a [`Sink`](sink::Sink).
+//! Bytes go into a [`Pipeline`], cut anywhere; events come out at a [`Sink`](sink::Sink). A call is the
+//! caller's to run if it has no `executor`, and once the message that it is in has ended well: what comes
+//! before may still be taken back.
 //!
 //! ```
-//! use std::io;
+//! use toolstream::event::Kind;
+//! use toolstream::{Config, Pipeline, sink};
 //!
-//! use toolstream::event::{Event, Kind};
-//! use toolstream::sink::Sink;
-//! use toolstream::{Config, Pipeline};
-//!
-//! /// Gathers the answer, and the calls that are safe to run.
-//! #[derive(Default)]
-//! struct Answer {
-//!     text: String,
-//!     calls: Vec<(String, String)>,
+//! #[derive(serde::Deserialize)]
+//! struct Weather {
+//!     city: String,
 //! }
 //!
-//! impl Sink for Answer {
-//!     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
-//!         match event.kind {
-//!             Kind::Text(piece) => self.text.push_str(piece.text),
-//!             Kind::ToolCall(call) => self.calls.push((call.name.into(), call.input.as_str().into())),
-//!             Kind::Error(failure) => return Err(io::Error::other(failure.message)),
-//!             _ => {}
+//! let stream = [
+//!     "data: {\"choices\":[{\"delta\":{\"content\":\"I look.\",\"tool_calls\":[{\"index\":0,\"id\":\"a\",",
+//!     "\"function\":{\"name\":\"weather\",\"arguments\":\"{\\\"city\\\":\\\"Cork\\\"}\"}}]}}]}\n\n",
+//!     "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n",
+//! ];
+//! let (mut text, mut called, mut to_run) = (String::new(), Vec::new(), Vec::new());
+//! let mut sink = sink::from_fn(|event| {
+//!     match event.kind {
+//!         Kind::Text(piece) => text.push_str(piece.text),
+//!         // What has an executor was run by the provider, or by the agent whose log this is.
+//!         Kind::ToolCall(call) if call.executor.is_none() && call.name == "weather" => {
+//!             called.push(call.parse::<Weather>().map_err(std::io::Error::other)?);
 //!         }
-//!         Ok(())
+//!         // The message has ended well: now its calls may run.
+//!         Kind::Finish(_) => to_run.append(&mut called),
+//!         // It has not: no call of it may.
+//!         Kind::Error(_) => called.clear(),
+//!         _ => {}
+//!     }
+//!     Ok(())
+//! });
+//! let mut pipeline = Pipeline::new(&Config::default());
+//! for piece in stream {
+//!     pipeline.feed(piece.as_bytes(), &mut sink)?;
+//! }
+//! pipeline.finish(&mut sink)?;
+//! assert_eq!(text, "I look.");
+//! assert_eq!(to_run[0].city, "Cork");
+//! # std::io::Result::Ok(())
+//! ```
+//!
+//! A program that has tasks or channels in place of a sink takes owned events, which are `Send` and can
+//! be written as JSON. With tokio, where `body` is a stream of bytes and `sender` a channel's:
+//!
+//! ```text
+//! while let Some(bytes) = body.next().await {
+//!     for event in pipeline.events(&bytes?) {
+//!         sender.send(event).await?;
 //!     }
 //! }
-//!
-//! let mut answer = Answer::default();
-//! let mut pipeline = Pipeline::new(&Config::default());
-//! for piece in ["{\"message\": {\"role\": \"assist", "ant\", \"content\": \"Hello.\"}, \"done\": true}"] {
-//!     pipeline.feed(piece.as_bytes(), &mut answer)?;
+//! for event in pipeline.last_events() {
+//!     sender.send(event).await?;
 //! }
-//! pipeline.finish(&mut answer)?;
-//! assert_eq!(answer.text, "Hello.");
-//! # io::Result::Ok(())
 //! ```
+//!
+//! As a `futures::Stream`: `body.map(move |bytes| stream::iter(pipeline.events(&bytes))).flatten()`,
+//! and the last events chained.
 //!
 //! The examples under `tests/examples` go on from here: `events` (NDJSON on standard output),
 //! `own_sink`, `own_format`, `own_dialect`. `proxy` is a package of its own: an HTTP proxy (axum, tokio)

@@ -1,5 +1,6 @@
 //! All layers joined: bytes in, events out.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::dialect::spec::StartIn;
 use crate::dialect::{Markup, Selection};
 use crate::dressing;
 use crate::dressing::Dressing;
-use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Warning, WarningCode};
+use crate::event::{Code, Event, Failure, Kind, Output, OwnedEvent, Pieces, Warning, WarningCode};
 use crate::format;
 use crate::format::format::Decoder as _;
 use crate::format::support::emit::{EventOut, Halves};
@@ -64,7 +65,8 @@ pub struct Config {
     pub start_in: Option<StartIn>,
     /// The meaning of the end of plain text.
     pub at_end: dialect::AtEnd,
-    /// The tools that the model was given, if they are known.
+    /// The tools that the model was given, if they are known: they give types to the arguments that
+    /// a dialect writes without any, and a call of another name gets a warning.
     pub tools: Option<Arc<Tools>>,
     /// The options of framing.
     pub frame: frame::FrameConfig,
@@ -75,11 +77,32 @@ pub struct Config {
     pub turn: bool,
     /// The most bytes that a turn may take; 0 is no limit.
     pub max_memory: usize,
-    /// Also emit [`Kind::Record`] after each record of the input; in plain text, after each read.
+    /// Also emit [`Kind::Record`] after each record of the input; in plain text, after each read. It
+    /// is for a sink that must answer each of them, as a proxy does.
     pub records: bool,
     /// Compare each record with the last one before it is decoded: the same
     /// output, several times as fast.
     pub repeat: bool,
+}
+
+impl fmt::Debug for Config {
+    /// Shows what is chosen, rows by their names.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dialect = match &self.dialect {
+            Selection::Row(row) => row.name,
+            Selection::Auto => "auto",
+            Selection::None => "none",
+            Selection::Default => "",
+        };
+        f.debug_struct("Config")
+            .field("framing", &self.framing.map(|row| row.name))
+            .field("format", &self.format.map(|row| row.name))
+            .field("dialect", &dialect)
+            .field("turn", &self.turn)
+            .field("records", &self.records)
+            .field("repeat", &self.repeat)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for Config {
@@ -105,6 +128,9 @@ impl Default for Config {
 }
 
 /// Reads one input: bytes in, events out.
+///
+/// A status and headers that an HTTP client has read already go before the body, as `curl -i` shows
+/// them: `HTTP/1.1 529 \r\nretry-after: 20\r\n\r\n`. They make the error of an answer without one.
 ///
 /// Bytes may be cut anywhere; the events depend on the bytes alone, but for the lengths of the
 /// pieces that text comes in (see [`Join`](crate::sink::Join)). An input holds one message or
@@ -143,6 +169,16 @@ pub struct Pipeline {
     failed: Latch,
 }
 
+impl fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let config = &self.layers.config;
+        f.debug_struct("Pipeline")
+            .field("config", config)
+            .field("length", &self.length)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Pipeline {
     /// Returns a pipeline for one input.
     pub fn new(config: &Config) -> Self {
@@ -164,7 +200,8 @@ impl Pipeline {
         }
     }
 
-    /// Returns true if nothing more needs to be read: a limit was hit, or the sink has failed.
+    /// Returns true if nothing more needs to be read: a limit was hit, or the sink has failed. What is
+    /// fed nevertheless is passed over, or gets the sink's error; `finish` is called all the same.
     pub fn is_stopped(&self) -> bool {
         self.layers.assembler.is_stopped() || self.failed.check().is_err()
     }
@@ -204,7 +241,8 @@ impl Pipeline {
         })
     }
 
-    /// The input has ended. Fails only if `sink` does.
+    /// The input has ended. A pipeline reads one input: what is fed after this means nothing. Fails
+    /// only if `sink` does.
     pub fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         let length = self.length;
         self.through(sink, |framer, layers, turns, sink| {
@@ -214,15 +252,48 @@ impl Pipeline {
         })
     }
 
+    /// Takes the next bytes, and returns what came of them: [`feed`](Self::feed) for a program that
+    /// has no sink. Text comes in pieces.
+    ///
+    /// ```
+    /// use toolstream::event::Kind;
+    /// use toolstream::{Config, Pipeline};
+    ///
+    /// let mut pipeline = Pipeline::new(&Config::default());
+    /// let mut events = pipeline.events(b"{\"message\":{\"content\":\"Hi\"},\"done\":true}\n");
+    /// events.extend(pipeline.last_events());
+    /// assert!(matches!(events[1].get().kind, Kind::Text(piece) if piece.text == "Hi"));
+    /// assert_eq!(events[1].to_string(), r#"{"type":"text","text":"Hi"}"#);
+    /// // They may go to another thread.
+    /// std::thread::spawn(move || events.len());
+    /// ```
+    pub fn events(&mut self, bytes: &[u8]) -> Vec<OwnedEvent> {
+        let mut events = Vec::new();
+        // A list does not fail.
+        let _ = self.feed(bytes, &mut events);
+        events
+    }
+
+    /// The input has ended: returns what was held back, as [`finish`](Self::finish) emits it.
+    pub fn last_events(&mut self) -> Vec<OwnedEvent> {
+        let mut events = Vec::new();
+        let _ = self.finish(&mut events);
+        events
+    }
+
     /// A signal stops the program: emits what was held back, and ends the open
     /// message with an error. Fails only if `sink` does.
     pub fn interrupt(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        self.fail(Failure::new(Code::Interrupted, "a signal stopped the program", None), sink)
+        self.fail(Code::Interrupted, "a signal stopped the program", sink)
     }
 
-    /// Ends the open message with an error, if one is open or none has come: the rest of the input
-    /// is not waited for.
-    pub(crate) fn fail(&mut self, failure: Failure<'_>, sink: &mut dyn Sink) -> io::Result<()> {
+    /// Ends the open message with an error of the caller's, as of a connection that broke, if one is
+    /// open or none has come: the rest of the input is not waited for. Fails only if `sink` does.
+    pub fn fail(&mut self, code: Code, message: &str, sink: &mut dyn Sink) -> io::Result<()> {
+        self.end_with(Failure::new(code, message, None), sink)
+    }
+
+    pub(crate) fn end_with(&mut self, failure: Failure<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         let length = self.length;
         self.through(sink, |_, layers, _, sink| {
             if !layers.assembler.is_between() {

@@ -6,6 +6,7 @@ use std::io;
 
 /// The reason why a row can't be used: a format's, a dialect's or a program's.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum RowError {
     /// No built-in row has this name.
     Unknown {
@@ -14,7 +15,7 @@ pub enum RowError {
         /// The name.
         name: String,
     },
-    /// The file can't be read.
+    /// The file can't be read, which the program opens for its user.
     Unreadable(io::Error),
     /// The text is no row.
     Invalid {
@@ -28,6 +29,10 @@ pub enum RowError {
 impl RowError {
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         RowError::Invalid { place: None, message: message.into() }
+    }
+
+    pub(crate) fn unknown(what: &'static str, name: &str) -> Self {
+        RowError::Unknown { what, name: name.to_owned() }
     }
 
     /// Returns what is wrong with this TOML text, and where.
@@ -54,6 +59,22 @@ impl fmt::Display for RowError {
             }
             RowError::Invalid { place: None, message } => f.write_str(message),
         }
+    }
+}
+
+/// Returns the row that a name has, or that of the file at a path if none has it.
+#[cfg(feature = "cli")]
+pub(crate) fn or_file<R>(
+    named: Result<R, RowError>,
+    path: &str,
+    is_path: bool,
+    load: impl FnOnce(&str) -> Result<R, RowError>,
+) -> Result<R, RowError> {
+    match named {
+        Err(RowError::Unknown { .. }) if is_path => {
+            load(&std::fs::read_to_string(path).map_err(RowError::Unreadable)?)
+        }
+        named => named,
     }
 }
 

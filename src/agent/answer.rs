@@ -87,7 +87,7 @@ impl<'a> AnswerReader<'a> {
     /// The time of the run is over.
     pub(super) fn expire(&mut self, out: &mut dyn Sink) -> io::Result<()> {
         let failure = Failure::new(Code::Limit, "the answer was cut at --deadline", None);
-        self.through(out, |pipeline, sink| pipeline.fail(failure, sink))?;
+        self.through(out, |pipeline, sink| pipeline.end_with(failure, sink))?;
         self.take_held().release(None, out)
     }
 

@@ -213,7 +213,7 @@ pub(crate) fn joined(config: &Config, pieces: &[&[u8]]) -> String {
 /// The same, where the lines have the name of their input.
 pub(crate) fn joined_as(config: &Config, pieces: &[&[u8]], file: Option<&str>) -> String {
     let mut out = Vec::new();
-    let label = Label::new(file.map(str::to_owned), None);
+    let label = Label::new(file.map(str::to_owned));
     let mut sink = Join::new(Ndjson::new(&mut out, label));
     let mut pipeline = Pipeline::new(config);
     // Writing to memory does not fail.

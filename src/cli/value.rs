@@ -97,20 +97,20 @@ impl<V: Clone + Send + Sync + 'static> TypedValueParser for Names<V> {
 
 /// Returns the parser of `auto`, the name of a format, or the path of a format file.
 pub(super) fn format_or_file() -> RowName<Auto<Format>> {
-    RowName { choose: format::choose, all: format().all, tip: FILE_TIP }
+    RowName { choose: format::open, all: format().all, tip: FILE_TIP }
 }
 
 /// Returns the parser of `auto`, `none`, the name of a dialect, or the path of a dialect file.
 pub(super) fn dialect() -> RowName<Selection> {
     let all = || with_none(DIALECTS.iter().map(|row| row.name));
-    RowName { choose: dialect::choose, all, tip: FILE_TIP }
+    RowName { choose: dialect::open, all, tip: FILE_TIP }
 }
 
 /// Returns the parser of `auto`, `none`, the name of a program, or the path of a program's file.
 pub(super) fn program() -> RowName<From> {
     let tip = "`toolstream formats` lists them all, and the name of a FILE ends in .toml";
     let all = || with_none(PROGRAMS.iter().map(|row| row.name));
-    RowName { choose: dressing::choose, all, tip }
+    RowName { choose: dressing::open, all, tip }
 }
 
 /// Parses the name of a row, or the path of a file that holds one.

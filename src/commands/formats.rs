@@ -30,7 +30,7 @@ const MIN_WIDTH: usize = 24;
 
 pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
     let own = args.name.as_deref().filter(|name| name.contains(['/', '.']));
-    let own = own.map(|path| format::choose(path).map_err(|error| anyhow!("{path}: {error}")));
+    let own = own.map(|path| format::open(path).map_err(|error| anyhow!("{path}: {error}")));
     let own = own.transpose()?.flatten();
     if let Some(name) = args.name.as_deref().filter(|_| args.row) {
         let Some(format) = own.or_else(|| format::find(name)) else {

@@ -27,7 +27,7 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
             let mut task = Printer {
                 framer: AutoFramer::new(args.framing, config),
                 reporter: Reporter {
-                    sink: sink::Frames::new(&mut out, Label::new(file, None)),
+                    sink: sink::Frames::new(&mut out, Label::new(file)),
                     status: &mut *status,
                     name: &name,
                     stderr: &mut progress.stderr(),

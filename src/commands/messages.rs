@@ -194,7 +194,7 @@ impl<'a> Job<'a> {
         // A file has been written before: how long it takes to read it tells people nothing.
         let is_known = rhythm.is_some() || size.is_none();
         let is_timed = wants_time && (is_known || !matches!(self.print, Print::People(_)));
-        let label = Label::new(file, is_timed.then_some(clock));
+        let label = Label::new(file).timed(is_timed.then_some(clock));
         let clock = label.clock.clone();
         let pipeline = Pipeline::new(&self.config);
         let lines = self.sink(out, label, &mut sum);

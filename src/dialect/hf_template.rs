@@ -16,9 +16,13 @@ use crate::dialect::spec::{Body, Call, Dialect, Envelope, Parameters, Region, Ro
 use crate::json;
 use crate::row_error::RowError;
 
-/// Parses a template, or a `tokenizer_config.json` that holds one. The row is leaked, as by
-/// [`crate::dialect::load()`].
-pub(super) fn load(text: &str) -> Result<&'static Dialect, RowError> {
+/// Parses the `response_template` of a Hugging Face tokenizer, or a `tokenizer_config.json` that holds
+/// one. The row is leaked, as by [`crate::dialect::load()`].
+///
+/// # Errors
+///
+/// The text is no JSON, or no template.
+pub fn load_template(text: &str) -> Result<&'static Dialect, RowError> {
     read(text).map_err(RowError::invalid)
 }
 

@@ -50,6 +50,7 @@ pub(crate) mod spec;
 pub(crate) mod table;
 
 pub use crate::row_error::RowError;
+pub use hf_template::load_template;
 pub use load::load;
 pub use markup::AtEnd;
 pub(crate) use markup::Markup;
@@ -59,6 +60,8 @@ pub use spec::{
     Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Results, Role, Section, StartIn,
     Tag, TagRole, Untyped, Word, Words,
 };
+#[cfg(feature = "cli")]
+pub(crate) use table::open;
 pub use table::{DIALECTS, Selection, choose, find};
 
 #[cfg(test)]

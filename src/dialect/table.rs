@@ -1,12 +1,16 @@
 //! The table of dialects, and what `--dialect` selects of it.
 
-use crate::dialect::hf_template;
+#[cfg(feature = "cli")]
+use crate::dialect::hf_template::load_template;
+#[cfg(feature = "cli")]
 use crate::dialect::load::load;
 use crate::dialect::rows::{
     agents, anthropic, channels, cohere, deepseek, glm, google, llama, minimax, mistral, moonshot,
     others, qwen, tags,
 };
 use crate::dialect::spec::Dialect;
+#[cfg(feature = "cli")]
+use crate::row_error;
 use crate::row_error::RowError;
 
 /// Every built-in dialect. `auto` takes the first row whose marker and what
@@ -116,9 +120,8 @@ pub enum Selection {
     Row(&'static Dialect),
 }
 
-/// Finds a dialect by what a user calls it: `auto`, `none`, a name or alias (`-` and `_` are the
-/// same), or the path of a file. A path contains a `/` or a `.`; a file that ends in `.json` holds
-/// the `response_template` of a Hugging Face tokenizer, any other one TOML (see [`load()`]).
+/// Finds a dialect by what a user calls it: `auto`, `none`, a name or alias; `-` and `_` are the
+/// same. No file is opened: see [`load()`].
 ///
 /// ```
 /// use toolstream::dialect::{Selection, choose};
@@ -133,15 +136,19 @@ pub fn choose(word: &str) -> Result<Selection, RowError> {
         "none" => return Ok(Selection::None),
         _ => {}
     }
-    if let Some(row) = find(word) {
-        return Ok(Selection::Row(row));
-    }
-    if !word.contains(['/', '.']) {
-        return Err(RowError::Unknown { what: "dialect", name: word.to_owned() });
-    }
-    let text = std::fs::read_to_string(word).map_err(RowError::Unreadable)?;
-    let row = if word.ends_with(".json") { hf_template::load(&text) } else { load(&text) };
-    row.map(Selection::Row)
+    find(word).map(Selection::Row).ok_or_else(|| RowError::unknown("dialect", word))
+}
+
+/// Finds a dialect as [`choose`] does, or reads the file at a path, which contains a `/` or a `.`:
+/// one that ends in `.json` holds the `response_template` of a Hugging Face tokenizer, any other
+/// one TOML.
+#[cfg(feature = "cli")]
+pub(crate) fn open(word: &str) -> Result<Selection, RowError> {
+    let load = |text: &str| {
+        let row = if word.ends_with(".json") { load_template(text) } else { load(text) };
+        row.map(Selection::Row)
+    };
+    row_error::or_file(choose(word), word, word.contains(['/', '.']), load)
 }
 
 /// Returns the built-in dialect of this name or alias; `-` and `_` are the same.

@@ -11,10 +11,12 @@
 use crate::dressing::machine::Forms;
 use crate::dressing::spec::{From, Program};
 use crate::dressing::table::PROGRAMS;
+#[cfg(feature = "cli")]
+use crate::row_error;
 use crate::row_error::RowError;
 
-/// Finds a program by what a user calls it: `auto`, `none`, a name or alias (`-` and `_` are the
-/// same), or the path of a TOML file, which has a `/` or ends in `.toml`.
+/// Finds a program by what a user calls it: `auto`, `none`, a name or alias; `-` and `_` are the
+/// same. No file is opened: see [`load()`].
 ///
 /// ```
 /// use toolstream::dressing::{From, choose};
@@ -29,13 +31,15 @@ pub fn choose(word: &str) -> Result<From, RowError> {
         "none" => return Ok(From::None),
         _ => {}
     }
-    if let Some(row) = find(word) {
-        return Ok(From::Program(row));
-    }
-    if !word.contains('/') && !word.ends_with(".toml") {
-        return Err(RowError::Unknown { what: "program", name: word.to_owned() });
-    }
-    load(&std::fs::read_to_string(word).map_err(RowError::Unreadable)?).map(From::Program)
+    find(word).map(From::Program).ok_or_else(|| RowError::unknown("program", word))
+}
+
+/// Finds a program as [`choose`] does, or reads the TOML file at a path, which has a `/` or ends in
+/// `.toml`.
+#[cfg(feature = "cli")]
+pub(crate) fn open(word: &str) -> Result<From, RowError> {
+    let is_path = word.contains('/') || word.ends_with(".toml");
+    row_error::or_file(choose(word), word, is_path, |text| load(text).map(From::Program))
 }
 
 /// Returns the program of this name or alias; `-` and `_` are the same.

@@ -32,6 +32,8 @@ use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
+#[cfg(feature = "cli")]
+pub(crate) use load::open;
 pub use load::{choose, find, load};
 pub use spec::{From, Program, Thought};
 pub use table::PROGRAMS;

@@ -16,7 +16,10 @@ pub(crate) mod redact;
 pub(crate) mod secrets;
 pub(crate) mod words;
 
+use std::fmt;
 use std::io;
+
+use serde::de::DeserializeOwned;
 
 pub(crate) use by_choice::{ByChoice, MAX_CHOICES};
 pub use codes::WarningCode;
@@ -26,6 +29,7 @@ pub(crate) use redact::mask;
 
 /// The version of the schema, in the first line of each message.
 pub(crate) const VERSION: u64 = 1;
+pub use words::UnknownWord;
 use words::words;
 
 /// Takes the events that a layer has completed. The only errors are those of
@@ -50,11 +54,36 @@ impl<'a> Event<'a> {
     pub fn new(choice: u64, kind: Kind<'a>) -> Self {
         Event { choice, kind }
     }
+
+    /// Returns a copy that outlives the call.
+    pub fn into_owned(self) -> OwnedEvent {
+        OwnedEvent::new(&self)
+    }
 }
 
 impl<'a> From<Kind<'a>> for Event<'a> {
     fn from(kind: Kind<'a>) -> Self {
         Event::new(0, kind)
+    }
+}
+
+/// An event that outlives the call that it came in: it can be kept, sent to another thread, and
+/// written as JSON.
+#[derive(Clone, Debug)]
+pub struct OwnedEvent {
+    choice: u64,
+    kind: owned::Owned<Kind<'static>>,
+}
+
+impl OwnedEvent {
+    /// Copies an event.
+    pub fn new(event: &Event<'_>) -> Self {
+        OwnedEvent { choice: event.choice, kind: owned::Owned::new(event.kind) }
+    }
+
+    /// Returns the event again.
+    pub fn get(&self) -> Event<'_> {
+        Event::new(self.choice, self.kind.get())
     }
 }
 
@@ -71,6 +100,7 @@ impl<'a> From<Kind<'a>> for Event<'a> {
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Kind<'a> {
     /// A message begins, or more is known of the one that has begun: only the
     /// first one of a message is printed.
@@ -503,6 +533,58 @@ impl<'a> ToolCall<'a> {
             kind,
             item_id,
         }
+    }
+}
+
+/// The reason why a call's input is not of a type: what does not fit, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputError {
+    /// The way to what does not fit, as `days[0].low`; `.` for all of it.
+    pub path: String,
+    /// What is wrong, in a sentence.
+    pub message: String,
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.message)
+    }
+}
+
+impl std::error::Error for InputError {}
+
+impl ToolCall<'_> {
+    /// Reads the arguments into a type of the caller's own.
+    ///
+    /// # Errors
+    ///
+    /// The arguments are not of the type, or the input is free text.
+    ///
+    /// ```
+    /// use toolstream::event::{CallInput, ToolCall};
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// struct Forecast {
+    ///     city: String,
+    ///     days: Vec<u8>,
+    /// }
+    ///
+    /// let arguments = CallInput::Arguments(r#"{"city":"Cork","days":[1,"two"]}"#);
+    /// let call = ToolCall::new(0, "call_0", "forecast", arguments);
+    /// let error = call.parse::<Forecast>().err().unwrap();
+    /// assert_eq!(error.path, "days[1]");
+    /// assert!(error.message.starts_with("invalid type: string \"two\", expected u8"), "{error}");
+    /// ```
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, InputError> {
+        let CallInput::Arguments(json) = self.input else {
+            let message = "the input is free text, and no arguments".into();
+            return Err(InputError { path: ".".into(), message });
+        };
+        let mut reader = serde_json::Deserializer::from_str(json);
+        serde_path_to_error::deserialize(&mut reader).map_err(|error| InputError {
+            path: error.path().to_string(),
+            message: error.inner().to_string(),
+        })
     }
 }
 

@@ -11,11 +11,12 @@
 //! - R: an RFC: 6749 and 6750 (OAuth), 6265 (cookies), 9110 (credentials in heads)
 
 #[cfg(feature = "cli")]
-use crate::cut::Cut as _;
 use std::sync::LazyLock;
 
 #[cfg(feature = "cli")]
 use memchr::memmem;
+
+use crate::cut::Cut as _;
 
 /// A kind of secret that its first letters tell.
 #[derive(Clone, Copy, Debug)]

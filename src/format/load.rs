@@ -30,6 +30,8 @@ use crate::format::support::usage::{Field, Op, Row};
 use crate::format::table::find;
 use crate::leak;
 use crate::nearest::nearest;
+#[cfg(feature = "cli")]
+use crate::row_error;
 use crate::row_error::RowError;
 
 /// Parses a format from TOML.
@@ -63,12 +65,12 @@ pub fn load(text: &str) -> Result<&'static Format, RowError> {
     Ok(Box::leak(Box::new(Format::of(spec))))
 }
 
-/// Finds a format by what a user calls it: `auto`, a name or alias (`-` and `_` are the same), or
-/// the path of a TOML file (see [`load()`]), which contains a `/` or a `.`. `auto` is `None`.
+/// Finds a format by what a user calls it: `auto`, a name or alias; `-` and `_` are the same. `auto`
+/// is `None`. No file is opened: see [`load()`].
 ///
 /// # Errors
 ///
-/// No format has the name, or the file can't be read or describes none.
+/// No format has the name.
 ///
 /// ```
 /// use toolstream::format::choose;
@@ -81,13 +83,14 @@ pub fn choose(word: &str) -> Result<Option<&'static Format>, RowError> {
     if word == "auto" {
         return Ok(None);
     }
-    if let Some(row) = find(word) {
-        return Ok(Some(row));
-    }
-    if !word.contains(['/', '.']) {
-        return Err(RowError::Unknown { what: "format", name: word.to_owned() });
-    }
-    load(&std::fs::read_to_string(word).map_err(RowError::Unreadable)?).map(Some)
+    find(word).map(Some).ok_or_else(|| RowError::unknown("format", word))
+}
+
+/// Finds a format as [`choose`] does, or reads the TOML file at a path, which contains a `/` or a `.`.
+#[cfg(feature = "cli")]
+pub(crate) fn open(word: &str) -> Result<Option<&'static Format>, RowError> {
+    let is_path = word.contains(['/', '.']);
+    row_error::or_file(choose(word), word, is_path, |text| load(text).map(Some))
 }
 
 /// The fields of a file.

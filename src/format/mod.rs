@@ -54,6 +54,8 @@ pub(crate) mod write;
 pub use crate::json::{Fault, FieldKey, FromJson, Line, Reader};
 pub use crate::row_error::RowError;
 pub use format::{Decoder, Format, Record};
+#[cfg(feature = "cli")]
+pub(crate) use load::open;
 pub use load::{choose, load};
 pub use repeatable::Repeatable;
 pub use reply::{Aside, Known, Reply, Trouble};

@@ -372,7 +372,7 @@ pub struct Message<'m> {
 ///
 /// A block of text is opened, gets its pieces, and is closed before anything else comes. Calls,
 /// results and redacted thoughts come whole, or calls in fragments, one after another.
-pub trait Encoder {
+pub trait Encoder: Send {
     /// The message begins.
     fn start(&mut self, start: &Start<'_>, out: &mut Records);
     /// A block begins.

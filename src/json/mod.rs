@@ -33,9 +33,10 @@ pub(crate) use members::try_members;
 pub(crate) use members::{elements, member, members, place};
 pub(crate) use misread::misread;
 pub(crate) use object::{ObjectMember, ObjectReader};
+#[cfg(feature = "cli")]
+pub(crate) use plain::escaped;
 pub(crate) use plain::{
-    after_space, append_start, begins_with, char_length, escaped, plain_length, same_length,
-    unescape,
+    after_space, append_start, begins_with, char_length, plain_length, same_length, unescape,
 };
 pub use reader::{Fault, FieldKey, FromJson, Reader};
 pub(crate) use reader::{Source, Step, read, read_again, read_by, read_to};

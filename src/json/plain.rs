@@ -169,6 +169,7 @@ const ESCAPES: [u8; 256] = {
 };
 
 /// Returns the byte that the letter of an escape stands for.
+#[cfg(feature = "cli")]
 pub(crate) fn escaped(letter: u8) -> Option<u8> {
     Some(ESCAPES[usize::from(letter)]).filter(|byte| *byte != 0)
 }

@@ -22,11 +22,14 @@ mod sum;
 mod timing;
 mod values;
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 pub use capped::Capped;
 pub use classify::Classify;
@@ -46,7 +49,7 @@ pub(crate) use sum::grouped;
 pub use sum::{Sum, Summed};
 pub use values::Values;
 
-use crate::event::{Event, Kind, Pieces};
+use crate::event::{Event, Kind, OwnedEvent, Pieces};
 #[cfg(feature = "cli")]
 use crate::event::{Failure, Start};
 use crate::json::Line;
@@ -107,33 +110,102 @@ pub trait Sink {
     }
 }
 
-impl<S: Sink + ?Sized> Sink for Box<S> {
+/// Implements [`Sink`] for what stands for another one: every method is that one's.
+macro_rules! stands_for {
+    ($($type:ty)+) => {$(
+        impl<S: Sink + ?Sized> Sink for $type {
+            fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+                (**self).feed(event)
+            }
+
+            fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+                (**self).feed_pieces(pieces)
+            }
+
+            fn inner(&mut self) -> Option<&mut dyn Sink> {
+                (**self).inner()
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                (**self).flush()
+            }
+
+            fn finish(&mut self) -> io::Result<()> {
+                (**self).finish()
+            }
+
+            fn keeps(&mut self) -> bool {
+                (**self).keeps()
+            }
+
+            fn is_full(&mut self) -> bool {
+                (**self).is_full()
+            }
+        }
+    )+};
+}
+
+stands_for!(Box<S> &mut S);
+
+/// A sink that calls a closure: see [`from_fn`].
+pub struct FromFn<F>(F);
+
+/// Returns a sink that calls a closure for each event.
+///
+/// ```
+/// use toolstream::event::Kind;
+/// use toolstream::{Config, Pipeline, sink};
+///
+/// let mut text = String::new();
+/// let mut sink = sink::from_fn(|event| {
+///     if let Kind::Text(piece) = event.kind {
+///         text.push_str(piece.text);
+///     }
+///     Ok(())
+/// });
+/// let mut pipeline = Pipeline::new(&Config::default());
+/// pipeline.feed(b"{\"message\":{\"content\":\"Hi\"},\"done\":true}", &mut sink)?;
+/// pipeline.finish(&mut sink)?;
+/// assert_eq!(text, "Hi");
+/// # std::io::Result::Ok(())
+/// ```
+pub fn from_fn<F: FnMut(&Event<'_>) -> io::Result<()>>(feed: F) -> FromFn<F> {
+    FromFn(feed)
+}
+
+impl<F: FnMut(&Event<'_>) -> io::Result<()>> Sink for FromFn<F> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
-        (**self).feed(event)
+        (self.0)(event)
     }
+}
 
-    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
-        (**self).feed_pieces(pieces)
+/// Keeps the events that are printed, pieces of text as they come.
+impl Sink for Vec<OwnedEvent> {
+    fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+        if members::name(&event.kind).is_some() {
+            self.push(OwnedEvent::new(event));
+        }
+        Ok(())
     }
+}
 
-    fn inner(&mut self) -> Option<&mut dyn Sink> {
-        (**self).inner()
+/// The object that `parse` prints, without the line's end.
+impl fmt::Display for OwnedEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (event, mut line) = (self.get(), Line::default());
+        line.begin(members::name(&event.kind).unwrap_or("unknown"));
+        members::of(&event.kind, &mut line);
+        Label::default().end(event.choice, &mut line);
+        let mut text = Vec::new();
+        line.write_to(&mut text).map_err(|_| fmt::Error)?;
+        f.write_str(String::from_utf8_lossy(&text).trim_end())
     }
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        (**self).flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        (**self).finish()
-    }
-
-    fn keeps(&mut self) -> bool {
-        (**self).keeps()
-    }
-
-    fn is_full(&mut self) -> bool {
-        (**self).is_full()
+/// As the object that `parse` prints. It is for `serde_json`, whose numbers stay as they were sent.
+impl Serialize for OwnedEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        RawValue::from_string(self.to_string()).map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
@@ -151,7 +223,7 @@ pub struct Label {
     /// The input's name, when there are several.
     pub file: Option<String>,
     /// The clock of `--timing`.
-    pub clock: Option<Clock>,
+    pub(crate) clock: Option<Clock>,
     /// The name of the input that a log says that the message is of.
     pub(crate) logged: Option<String>,
     /// The time that a log has of the next line.
@@ -159,9 +231,15 @@ pub struct Label {
 }
 
 impl Label {
-    /// Returns a label with the input's name, if it is one of several, and a clock.
-    pub fn new(file: Option<String>, clock: Option<Clock>) -> Self {
-        Label { file, clock, logged: None, time: None }
+    /// Returns a label with the input's name, if it is one of several.
+    pub fn new(file: Option<String>) -> Self {
+        Label { file, ..Label::default() }
+    }
+
+    /// Adds the time of this clock to every line.
+    #[cfg(any(test, feature = "cli"))]
+    pub(crate) fn timed(self, clock: Option<Clock>) -> Self {
+        Label { clock, ..self }
     }
 
     /// Ends a line with the members that every line of the input has. The choice
@@ -190,48 +268,58 @@ impl Label {
 
 /// The time of what is being read, set by the reader. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Clock(Rc<Times>);
+pub(crate) struct Clock(Arc<Mutex<Times>>);
 
 #[derive(Debug)]
 struct Times {
     /// The time at which the input was first waited for.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code))]
     began: Instant,
     /// The times from then to the first byte, and to the last one.
-    first: Cell<Option<Duration>>,
-    now: Cell<Duration>,
+    first: Option<Duration>,
+    now: Duration,
     /// The number of times that each gap between two reads came, in milliseconds, since the gaps
     /// were last taken.
-    gaps: RefCell<BTreeMap<u64, usize>>,
+    gaps: BTreeMap<u64, usize>,
 }
 
 impl Default for Clock {
     /// Returns a clock of an input that is waited for from now on.
     fn default() -> Self {
-        let (first, now) = (Cell::new(None), Cell::new(Duration::ZERO));
-        Clock(Rc::new(Times { began: Instant::now(), first, now, gaps: RefCell::default() }))
+        let (first, now, gaps) = (None, Duration::ZERO, BTreeMap::new());
+        Clock(Arc::new(Mutex::new(Times { began: Instant::now(), first, now, gaps })))
     }
 }
 
 impl Clock {
+    fn times(&self) -> MutexGuard<'_, Times> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Bytes come now.
-    pub fn read(&self) {
-        self.read_at(self.0.began.elapsed());
+    #[cfg(any(test, feature = "cli"))]
+    pub(crate) fn read(&self) {
+        let began = self.times().began;
+        self.read_at(began.elapsed());
     }
 
     /// Bytes are read that came at this time, counted from when the input was first waited for.
-    pub fn read_at(&self, time: Duration) {
-        let Times { first, now, gaps, .. } = &*self.0;
-        let gap = time.saturating_sub(now.get());
-        now.set(now.get() + gap);
-        match first.get() {
-            None => first.set(Some(time)),
-            Some(_) => *gaps.borrow_mut().entry(milliseconds(gap)).or_default() += 1,
+    #[cfg(any(test, feature = "cli"))]
+    pub(crate) fn read_at(&self, time: Duration) {
+        let Times { first, now, gaps, .. } = &mut *self.times();
+        let gap = time.saturating_sub(*now);
+        *now += gap;
+        match first {
+            None => *first = Some(time),
+            Some(_) => *gaps.entry(milliseconds(gap)).or_default() += 1,
         }
     }
 
     /// The input has ended, now.
-    pub fn end(&self) {
-        self.0.now.set(self.0.began.elapsed());
+    #[cfg(any(test, feature = "cli"))]
+    pub(crate) fn end(&self) {
+        let mut times = self.times();
+        times.now = times.began.elapsed();
     }
 
     /// Returns the milliseconds since the first byte.
@@ -241,18 +329,18 @@ impl Clock {
 
     /// Returns the milliseconds since the input was first waited for.
     fn waited(&self) -> u64 {
-        milliseconds(self.0.now.get())
+        milliseconds(self.times().now)
     }
 
     /// Returns how many milliseconds the input was waited for until its first byte.
     fn first_byte(&self) -> u64 {
-        milliseconds(self.0.first.get().unwrap_or_default())
+        milliseconds(self.times().first.unwrap_or_default())
     }
 
     /// Returns the gaps between reads, in milliseconds, since this was last asked for: each with
     /// how often it came.
     fn take_gaps(&self) -> BTreeMap<u64, usize> {
-        self.0.gaps.take()
+        std::mem::take(&mut self.times().gaps)
     }
 }
 

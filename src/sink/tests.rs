@@ -25,7 +25,7 @@ fn text(text: &str) -> Kind<'_> {
 }
 
 fn label(file: Option<&str>) -> Label {
-    Label::new(file.map(str::to_owned), None)
+    Label::new(file.map(str::to_owned))
 }
 
 /// Returns what a sink prints for these events; each line must fit the schema.
@@ -213,7 +213,7 @@ fn lines_of_the_unknown() {
 fn lines_name_their_file_and_time() {
     let clock = Clock::default();
     clock.read();
-    let label = Label::new(Some("a\n".into()), Some(clock));
+    let label = Label::new(Some("a\n".into())).timed(Some(clock));
     let printed = printed(
         |out| Box::new(Ndjson::new(out, label)),
         &[Kind::Start(START).into(), text("t").into()],

@@ -135,7 +135,7 @@ enum Section {
 impl<W: Write> People<W> {
     /// Shows to `out`. `file` is the input's name if there are several; `clock` is there if it is
     /// known when the input came.
-    pub fn new(out: W, look: Look, file: Option<String>, clock: Option<Clock>) -> Self {
+    pub(crate) fn new(out: W, look: Look, file: Option<String>, clock: Option<Clock>) -> Self {
         People {
             out,
             look,

@@ -4,5 +4,7 @@
 pub(crate) mod dist;
 /// Who uses whom in `src`.
 pub(crate) mod imports;
+/// What the library makes public.
+mod public;
 /// What reviewers would repeat: rows, files, fixtures, imports, lines.
 pub(crate) mod tidy;
