@@ -92,36 +92,45 @@ impl Emitter {
             }
             part.name = part.name.filter(|_| !is_known);
         }
-        match json.as_deref() {
-            // Its text comes once more when it is whole.
-            Some(_) if is_free && !scope.is_whole => out.call(scope.choice, part)?,
-            Some(json) if is_free => {
-                let text: Str<'_> = json::read(json).unwrap_or_default();
-                out.call(
-                    scope.choice,
-                    CallPart { arguments: Arguments::Free(text.as_str()), ..part },
-                )?;
-            }
-            Some(json) if scope.is_cumulative && json.starts_with('"') => {
-                let text: Str<'_> = json::read(json).unwrap_or_default();
-                let at = (scope.choice, Slot::Call(part.key));
-                if let Some(new) = self.turn.new_part(at, &text, true, out)? {
-                    out.call_fragment(scope.choice, part, &new)?;
-                    self.turn.warn_of_repeats(out)?;
-                }
-            }
-            Some(json) if scope.is_whole && is_known => whole(scope.choice, part, json, out)?,
-            Some(json) if scope.is_body && !json.starts_with('"') => {
-                out.call(scope.choice, CallPart { arguments: Arguments::of_value(json), ..part })?;
-            }
-            json => emit_arguments(scope.choice, part, json, out)?,
-        }
+        self.arguments(part, (is_known, is_free), json.as_deref(), scope, out)?;
         match scope.is_whole {
             true if self.spec.hold && !is_provided => {
                 self.turn.calls(scope.choice).hold(part.key, out)
             }
             true => self.turn.calls(scope.choice).end_key(part.key, out),
             false => Ok(()),
+        }
+    }
+
+    /// Emits the arguments of a call, or a piece of them.
+    fn arguments(
+        &mut self,
+        part: CallPart,
+        (is_known, is_free): (bool, bool),
+        json: Option<&str>,
+        scope: Scope,
+        out: &mut EventOut,
+    ) -> Done {
+        match json {
+            // Its text comes once more when it is whole.
+            Some(_) if is_free && !scope.is_whole => out.call(scope.choice, part),
+            Some(json) if is_free => {
+                let text: Str<'_> = json::read(json).unwrap_or_default();
+                let arguments = Arguments::Free(text.as_str());
+                out.call(scope.choice, CallPart { arguments, ..part })
+            }
+            Some(json) if scope.is_cumulative && json.starts_with('"') => {
+                let text: Str<'_> = json::read(json).unwrap_or_default();
+                let at = (scope.choice, Slot::Call(part.key));
+                let Some(new) = self.turn.new_part(at, &text, true, out)? else { return Ok(()) };
+                out.call_fragment(scope.choice, part, &new)?;
+                self.turn.warn_of_repeats(out)
+            }
+            Some(json) if scope.is_whole && is_known => whole(scope.choice, part, json, out),
+            Some(json) if scope.is_body && !json.starts_with('"') => {
+                out.call(scope.choice, CallPart { arguments: Arguments::of_value(json), ..part })
+            }
+            json => emit_arguments(scope.choice, part, json, out),
         }
     }
 
