@@ -44,7 +44,7 @@ const AGENTS: &[Agent] = &[
             "--dangerously-skip-permissions",
         ],
         variables: &[
-            ("ANTHROPIC_BASE_URL", "URL"),
+            ("ANTHROPIC_BASE_URL", "{url}"),
             ("ANTHROPIC_API_KEY", "none"),
             ("IS_SANDBOX", "1"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -67,7 +67,7 @@ const AGENTS: &[Agent] = &[
         files: &[(
             ".codex/config.toml",
             "model_provider = \"mock\"\nmodel = \"gpt-5.5\"\ncheck_for_update_on_startup = false\n\
-             [model_providers.mock]\nname = \"mock\"\nbase_url = \"URL/v1\"\nenv_key = \"MOCK_KEY\"\n\
+             [model_providers.mock]\nname = \"mock\"\nbase_url = \"{url}/v1\"\nenv_key = \"MOCK_KEY\"\n\
              wire_api = \"responses\"\n",
         )],
         shell: ("exec_command", "cmd", &[]),
@@ -78,7 +78,7 @@ const AGENTS: &[Agent] = &[
         program: "gemini",
         arguments: &["-p", PROMPT, "-o", "stream-json", "--yolo", "-m", "gemini-2.5-pro"],
         variables: &[
-            ("GOOGLE_GEMINI_BASE_URL", "URL"),
+            ("GOOGLE_GEMINI_BASE_URL", "{url}"),
             ("GEMINI_API_KEY", "none"),
             ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
         ],
@@ -95,7 +95,7 @@ const AGENTS: &[Agent] = &[
         program: "qwen",
         arguments: &["-p", PROMPT, "-o", "stream-json", "--include-partial-messages", "--yolo"],
         variables: &[
-            ("OPENAI_BASE_URL", "URL/v1"),
+            ("OPENAI_BASE_URL", "{url}/v1"),
             ("OPENAI_API_KEY", "none"),
             ("OPENAI_MODEL", "qwen3-coder-plus"),
         ],
@@ -115,7 +115,7 @@ const AGENTS: &[Agent] = &[
         files: &[(
             ".config/opencode/opencode.json",
             "{\"permission\":\"allow\",\"provider\":{\"mock\":{\"npm\":\"@ai-sdk/openai-compatible\",\
-             \"options\":{\"baseURL\":\"URL/v1\",\"apiKey\":\"none\"},\
+             \"options\":{\"baseURL\":\"{url}/v1\",\"apiKey\":\"none\"},\
              \"models\":{\"m\":{\"limit\":{\"context\":100000,\"output\":8000}}}}}}",
         )],
         shell: ("bash", "command", &[("description", "Make it")]),
@@ -145,7 +145,7 @@ fn run(agent: &Agent, node: &Path, programs: &Path, url: &str, folder: &Path) ->
     for (path, text) in agent.files {
         let path = folder.join("home").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text.replace("URL", url)).unwrap();
+        fs::write(path, text.replace("{url}", url)).unwrap();
     }
     let (out, err) = (folder.join("out"), folder.join("err"));
     let mut command = Command::new(programs.join(agent.program));
@@ -158,7 +158,7 @@ fn run(agent: &Agent, node: &Path, programs: &Path, url: &str, folder: &Path) ->
         ("DO_NOT_TRACK", "1"),
         ("NO_PROXY", "127.0.0.1"),
     ]);
-    command.envs(agent.variables.iter().map(|(name, value)| (name, value.replace("URL", url))));
+    command.envs(agent.variables.iter().map(|(name, value)| (name, value.replace("{url}", url))));
     command.stdin(Stdio::null());
     command.stdout(fs::File::create(&out).unwrap()).stderr(fs::File::create(&err).unwrap());
     let (mut child, begun) = (command.spawn().unwrap(), Instant::now());
