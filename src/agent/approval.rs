@@ -110,9 +110,9 @@ impl<'a> Approval<'a> {
         deadline: Option<Instant>,
     ) -> Result<Option<Cow<'static, str>>, Stop> {
         match self.rules.of(&call.tool()) {
-            _ if self.is_auto(&call.tool()) => Ok(None),
             ApprovalRule::Auto => Ok(None),
             ApprovalRule::Deny => Ok(Some("no one has approved it".into())),
+            ApprovalRule::Ask if self.is_auto(&call.tool()) => Ok(None),
             ApprovalRule::Ask if self.terminal.is_none() => {
                 let name = call.tool();
                 if !self.unasked.iter().any(|known| *known == name) {

@@ -223,10 +223,9 @@ pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> La
     let wanted = calls(whole.iter());
     let counts = |message: &&MessageLines<'_>| message.is_cut() || !excused(Excuse::LooksWhole);
     // A call in a thought stands where the thought has no closer, and is a draft where it has.
-    let has_drafts = whole.iter().any(MessageLines::has_drafts);
+    let is_draft = |call| is_cut && whole.iter().any(|message| message.has_draft(call));
     for (call, count) in calls(messages.iter().filter(counts)) {
-        let is_draft = has_drafts && is_cut;
-        if !is_draft && wanted.get(call).is_none_or(|wanted| *wanted < count) {
+        if !is_draft(call) && wanted.get(call).is_none_or(|wanted| *wanted < count) {
             return Err(format!("a call that the whole does not have: {call}"));
         }
     }
@@ -492,12 +491,18 @@ impl<'a> MessageLines<'a> {
         member(self.last(), "code") == Some("\"truncated\"")
     }
 
-    /// True if it has calls in thoughts that were not made.
-    fn has_drafts(&self) -> bool {
-        let code = "\"code\":\"markup_in_reasoning\"";
-        self.lines
-            .iter()
-            .any(|line| line.starts_with("{\"type\":\"warning\"") && line.contains(code))
+    /// True if a call of this name stands in one of its thoughts, and was not made.
+    fn has_draft(&self, call: &str) -> bool {
+        let is_told = |line: &&str| {
+            kind(line) == "warning" && member(line, "code") == Some("\"markup_in_reasoning\"")
+        };
+        let name = member(call, "name").map_or("", |name| name.trim_matches('"'));
+        let thoughts = self.lines.iter().filter(|line| kind(line) == "reasoning");
+        let text: String = thoughts
+            .filter_map(|line| member(line, "text"))
+            .map(|text| text.trim_matches('"'))
+            .collect();
+        self.lines.iter().any(is_told) && text.contains(name)
     }
 
     /// True if the input ended inside a frame of it.

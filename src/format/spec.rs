@@ -368,6 +368,7 @@ pub(crate) struct Outcome {
     pub(crate) condition: Places,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) id: Places,
+    /// `call:` is the name of the log's last call.
     #[serde(deserialize_with = "leak::text")]
     pub(crate) name: Places,
     #[serde(deserialize_with = "leak::places")]

@@ -219,8 +219,10 @@ impl Emitter {
             Some(text) => Output::Text(text.as_str()),
             None => Output::Json(json.as_deref().unwrap_or("null")),
         };
-        let latest = self.turn.round.tool.clone().filter(|_| result.name == "call:");
-        let name = fields.word(result.name).or(latest.map(Cow::Owned));
+        let name = match result.name {
+            "call:" => self.turn.round.tool.clone().map(Cow::Owned),
+            places => fields.word(places),
+        };
         let name = name.as_deref();
         let result = ToolResult { id: &id, name, output, is_error, ..ToolResult::default() };
         self.turn.calls(scope.choice).result(result, out)

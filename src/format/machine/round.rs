@@ -37,7 +37,8 @@ pub(super) struct Round {
 impl Round {
     pub(super) fn new(spec: &Spec) -> Round {
         let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
-        let has_origins = rules.clone().any(|rule| !matches!(rule.origin, "" | "all" | "pieces"));
+        let is_of_one = |rule: &Rule| !matches!(rule.origin, "" | "all" | "pieces");
+        let has_origins = spec.log.is_some() && rules.clone().any(is_of_one);
         Round { has_origins, ..Round::default() }
     }
 

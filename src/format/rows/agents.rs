@@ -17,16 +17,32 @@ pub(super) const TOOL_USE: Rule = Rule {
 };
 
 /// A result as a block.
-pub(super) const TOOL_RESULT: Rule = Rule {
-    kind: "tool_result",
-    result: Some(Outcome {
-        id: "tool_use_id",
-        output: "content",
-        is_error: "is_error",
-        ..Outcome::NEW
-    }),
-    ..Rule::NEW
+pub(super) const BLOCK_RESULT: Outcome =
+    Outcome { id: "tool_use_id", output: "content", is_error: "is_error", ..Outcome::NEW };
+
+/// The blocks of a message of the model's.
+pub(super) const BLOCKS: Group =
+    Group { name: "block", kind: &["type"], on: &[TEXT, THINKING, TOOL_USE], ..Group::NEW };
+
+/// The blocks of a message of the user's.
+pub(super) const GIVEN: Group = Group {
+    name: "given",
+    kind: &["type"],
+    on: &[Rule { kind: "tool_result", result: Some(BLOCK_RESULT), ..Rule::NEW }, WORDS],
+    ..Group::NEW
 };
+
+/// A call that is an object of its own.
+pub(super) const CALL: Call =
+    Call { id: "id", name: "name", arguments: "arguments|'{}'", ..Call::NEW };
+
+/// Counts whose input has what was read from a cache.
+pub(super) const USAGE: &[Row] = &[
+    ("inputTokens", Op::Is, &[Field::Input]),
+    ("outputTokens", Op::Is, &[Field::Output]),
+    ("cacheReadTokens", Op::Is, &[Field::Cached]),
+    ("cacheWriteTokens", Op::Is, &[Field::CacheWrite]),
+];
 
 /// What a message of the user's has beside results.
 pub(super) const WORDS: Rule = Rule { begin: Begin::No, ..Rule::NEW };

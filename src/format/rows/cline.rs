@@ -7,7 +7,7 @@
 //! that the agent says, or asks for; one that is partial comes again under its time. The first text
 //! is the task. Calls have no ids there, and what a tool gave follows it.
 
-use crate::format::rows::agents::*;
+use crate::format::rows::agents::{BLOCKS, GIVEN, USAGE};
 use crate::format::rows::prelude::*;
 
 pub(in crate::format) static FORMAT: Format = Format::of(&RUN);
@@ -106,14 +106,6 @@ static RUN: Spec = Spec {
 /// A text that comes in pieces, and then whole.
 const PIECE: Rule = Rule { origin: "pieces", ..Rule::NEW };
 
-/// Cached input is in the input.
-const USAGE: &[Row] = &[
-    ("inputTokens", Op::Is, &[Field::Input]),
-    ("outputTokens", Op::Is, &[Field::Output]),
-    ("cacheReadTokens", Op::Is, &[Field::Cached]),
-    ("cacheWriteTokens", Op::Is, &[Field::CacheWrite]),
-];
-
 static FILE: Spec = Spec {
     name: "cline-session",
     aliases: &["roo-code", "kilo-code"],
@@ -198,8 +190,8 @@ static FILE: Spec = Spec {
             ],
             ..Group::NEW
         },
-        Group { name: "block", kind: &["type"], on: &[TEXT, THINKING, TOOL_USE], ..Group::NEW },
-        Group { name: "given", kind: &["type"], on: &[TOOL_RESULT, WORDS], ..Group::NEW },
+        BLOCKS,
+        GIVEN,
         Group {
             name: "question",
             encoded: true,

@@ -6,6 +6,7 @@
 //! aren't kept in files; where they come, the whole message that follows
 //! repeats them. An event with an `agentId` is a subagent's.
 
+use crate::format::rows::agents::CALL;
 use crate::format::rows::prelude::*;
 
 pub(in crate::format) static FORMAT: Format = Format::of(&SPEC);
@@ -128,15 +129,7 @@ static SPEC: Spec = Spec {
         },
         Group {
             name: "call",
-            on: &[Rule {
-                call: Some(Call {
-                    id: "toolCallId",
-                    name: "name",
-                    arguments: "arguments|'{}'",
-                    ..Call::NEW
-                }),
-                ..Rule::NEW
-            }],
+            on: &[Rule { call: Some(Call { id: "toolCallId", ..CALL }), ..Rule::NEW }],
             ..Group::NEW
         },
     ],

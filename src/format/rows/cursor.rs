@@ -7,7 +7,7 @@
 //! one by one, and then as one. A transcript's calls have no ids, and no
 //! results.
 
-use crate::format::rows::agents::*;
+use crate::format::rows::agents::{BLOCK_RESULT, TEXT, THINKING, TOOL_USE, USAGE, WORDS};
 use crate::format::rows::prelude::*;
 
 pub(in crate::format) static FORMAT: Format = Format::of(&RUN);
@@ -153,13 +153,7 @@ static FILE: Spec = Spec {
             on: &[
                 Rule {
                     kind: "tool_result|tool-result",
-                    result: Some(Outcome {
-                        id: "tool_use_id",
-                        name: "name",
-                        output: "content",
-                        is_error: "is_error",
-                        ..Outcome::NEW
-                    }),
+                    result: Some(Outcome { name: "name", ..BLOCK_RESULT }),
                     ..Rule::NEW
                 },
                 WORDS,
@@ -178,10 +172,3 @@ static FILE: Spec = Spec {
     ],
     ..Spec::NEW
 };
-
-const USAGE: &[Row] = &[
-    ("inputTokens", Op::Is, &[Field::Input]),
-    ("outputTokens", Op::Is, &[Field::Output]),
-    ("cacheReadTokens", Op::Is, &[Field::Cached]),
-    ("cacheWriteTokens", Op::Is, &[Field::CacheWrite]),
-];

@@ -6,7 +6,7 @@
 //! Code's runs do, whose lines are read, too. A session file holds
 //! messages of Anthropic's shape, and no end.
 
-use crate::format::rows::agents::*;
+use crate::format::rows::agents::{BLOCKS, GIVEN};
 use crate::format::rows::prelude::*;
 
 pub(in crate::format) static FORMAT: Format = Format::of(&RUN);
@@ -93,7 +93,7 @@ static RUN: Spec = Spec {
         Rule { kind: "system", has: &["subtype"], needs: &["cwd", "tools", "model"], ..Rule::NEW },
         Rule { kind: "system", not: &["subtype"], needs: &["model"], ..Rule::NEW },
     ],
-    groups: &[BLOCK, GIVEN],
+    groups: &[BLOCKS, GIVEN],
     usage: USAGE,
     ..Spec::NEW
 };
@@ -130,16 +130,10 @@ static FILE: Spec = Spec {
         Rule { kind: "session_start", needs: &["id"], ..Rule::NEW },
         Rule { kind: "todo_state|session_end|compaction_state", weak: Weak::Yes, ..Rule::NEW },
     ],
-    groups: &[BLOCK, GIVEN],
+    groups: &[BLOCKS, GIVEN],
     usage: USAGE,
     ..Spec::NEW
 };
-
-const BLOCK: Group =
-    Group { name: "block", kind: &["type"], on: &[TEXT, THINKING, TOOL_USE], ..Group::NEW };
-
-const GIVEN: Group =
-    Group { name: "given", kind: &["type"], on: &[TOOL_RESULT, WORDS], ..Group::NEW };
 
 const USAGE: &[Row] = &[
     ("input_tokens", Op::Adds, &[Field::Input]),

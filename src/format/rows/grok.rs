@@ -6,7 +6,7 @@
 //! `end` is the last event; as `json`, it is one record. A session's record is a
 //! message, flat: its type is its role.
 
-use crate::format::rows::agents::*;
+use crate::format::rows::agents::{CALL, CHAT_RESULT};
 use crate::format::rows::prelude::*;
 
 pub(in crate::format) static FORMAT: Format = Format::of(&FILE);
@@ -128,19 +128,7 @@ static FILE: Spec = Spec {
     ],
     groups: &[
         Group { name: "summary", on: &[Rule { thought: "text", ..Rule::NEW }], ..Group::NEW },
-        Group {
-            name: "call",
-            on: &[Rule {
-                call: Some(Call {
-                    id: "id",
-                    name: "name",
-                    arguments: "arguments|'{}'",
-                    ..Call::NEW
-                }),
-                ..Rule::NEW
-            }],
-            ..Group::NEW
-        },
+        Group { name: "call", on: &[Rule { call: Some(CALL), ..Rule::NEW }], ..Group::NEW },
     ],
     ..Spec::NEW
 };

@@ -4,6 +4,7 @@
 //! a response with the prompt before it; what tools gave stands in the record of the response that
 //! they were sent for.
 
+use crate::format::rows::agents::CALL;
 use crate::format::rows::prelude::*;
 
 pub(in crate::format) static FORMAT: Format = Format::of(&SPEC);
@@ -58,15 +59,7 @@ static SPEC: Spec = Spec {
         },
         Group {
             name: "call",
-            on: &[Rule {
-                call: Some(Call {
-                    id: "tool_call_id",
-                    name: "name",
-                    arguments: "arguments|'{}'",
-                    ..Call::NEW
-                }),
-                ..Rule::NEW
-            }],
+            on: &[Rule { call: Some(Call { id: "tool_call_id", ..CALL }), ..Rule::NEW }],
             ..Group::NEW
         },
     ],

@@ -2,6 +2,8 @@
 //! headings, lists and code have the terminal's own styles. A word is held back until it ends, and
 //! what may be in a style until its closer, at most to the end of the line.
 
+use std::iter::repeat_n;
+
 use unicode_width::UnicodeWidthChar;
 
 use crate::cut::Cut as _;
@@ -52,7 +54,7 @@ pub(super) struct Prose {
     /// The style that the word is in.
     open: Option<Style>,
     spaces: usize,
-    /// ProseLine ends that are written once something follows.
+    /// Line ends that are written once something follows.
     breaks: usize,
     /// The columns that are written of the line.
     column: usize,
@@ -266,7 +268,10 @@ impl Prose {
             }
             match c {
                 '\u{200C}' | '\u{200D}' => self.word.push(c),
-                '\r' => self.push("\\r"),
+                '\r' => {
+                    self.word.push_str("\\r");
+                    self.word_width += 2;
+                }
                 _ => {
                     let before = self.word.len();
                     make_visible(c.encode_utf8(&mut [0; 4]), &mut self.word);
@@ -275,11 +280,6 @@ impl Prose {
                 }
             }
         }
-    }
-
-    fn push(&mut self, text: &str) {
-        self.word.push_str(text);
-        self.word_width += text.len();
     }
 
     /// Ends the style of the word.
@@ -296,7 +296,7 @@ impl Prose {
         }
         self.close();
         if self.breaks > 0 {
-            page.push_str(&"\n".repeat(std::mem::take(&mut self.breaks)));
+            page.extend(repeat_n('\n', std::mem::take(&mut self.breaks)));
             self.column = 0;
         }
         let end = self.column + self.spaces + self.word_width;
@@ -305,7 +305,7 @@ impl Prose {
             page.push('\n');
             (self.column, self.spaces) = (0, self.hang);
         }
-        page.push_str(&" ".repeat(self.spaces));
+        page.extend(repeat_n(' ', self.spaces));
         page.push_str(&self.word);
         self.column += self.spaces + self.word_width;
         if self.form.width > 0 && self.column > self.form.width {

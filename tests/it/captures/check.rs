@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -14,7 +13,7 @@ use crate::agents::scene::{PROGRAM, Scene};
 use crate::captures::listening::Server;
 use crate::case::{Case, root};
 use crate::json;
-use crate::pages::cli::{Run, folder, run_in};
+use crate::pages::cli::{Run, folder, run_in, typed};
 use crate::shape::joined;
 
 const CAPTURE: &str = "data: {\"object\":\"chat.completion.chunk\",\"id\":\"c1\",\"choices\":[{\"index\":0,\
@@ -435,25 +434,8 @@ fn members_that_no_rule_reads_are_compared() {
 fn on_terminal(folder: &Path, args: &str, answers: &[&str]) -> Option<String> {
     let mut command = Command::new("script");
     command.args(["-qec", &format!("{PROGRAM} {args}"), "/dev/null"]).current_dir(folder);
-    let Ok(mut child) = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else {
-        eprintln!("there is no script(1): nothing is tested");
-        return None;
-    };
-    let (mut stdin, mut out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let mut seen = Vec::new();
-    for answer in answers {
-        let count = seen.len();
-        while !String::from_utf8_lossy(&seen[count..]).contains("[a/S/q] ") {
-            let mut bytes = [0; 256];
-            let got = out.read(&mut bytes).unwrap();
-            assert!(got > 0, "{}", String::from_utf8_lossy(&seen));
-            seen.extend_from_slice(&bytes[..got]);
-        }
-        stdin.write_all(answer.as_bytes()).unwrap();
-    }
-    out.read_to_end(&mut seen).unwrap();
-    child.wait().unwrap();
-    Some(String::from_utf8(seen).unwrap())
+    let answers: Vec<_> = answers.iter().map(|answer| ("[a/S/q] ", *answer)).collect();
+    typed(&mut command, &answers)
 }
 
 #[test]

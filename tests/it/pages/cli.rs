@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::Duration;
 
 use assert_cmd::Command;
@@ -23,6 +25,33 @@ pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) out: String,
     pub(crate) err: String,
+}
+
+/// Runs a program on a terminal by script(1), and types each answer once its question is there. Returns
+/// what the terminal showed; nothing if there is no script(1).
+pub(crate) fn typed(
+    script: &mut std::process::Command,
+    answers: &[(&str, &str)],
+) -> Option<String> {
+    let Ok(mut child) = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else {
+        eprintln!("there is no script(1): nothing is tested");
+        return None;
+    };
+    let (mut stdin, mut out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut seen = Vec::new();
+    for (question, answer) in answers {
+        let count = seen.len();
+        while !String::from_utf8_lossy(&seen[count..]).contains(question) {
+            let mut bytes = [0; 256];
+            let got = out.read(&mut bytes).unwrap();
+            assert!(got > 0, "{}", String::from_utf8_lossy(&seen));
+            seen.extend_from_slice(&bytes[..got]);
+        }
+        stdin.write_all(answer.as_bytes()).unwrap();
+    }
+    out.read_to_end(&mut seen).unwrap();
+    child.wait().unwrap();
+    Some(String::from_utf8(seen).unwrap())
 }
 
 /// Runs the program in this folder.

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{Read, Write};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::agents::scene::{Scene, calls, says};
 use crate::captures::listening::Server;
 use crate::case::{is_updated, root, updated};
+use crate::pages::cli::typed;
 
 /// The columns of the terminal.
 const COLUMNS: usize = 84;
@@ -44,21 +44,7 @@ fn shown(scene: &Scene, line: &str, answers: &[(&str, &str)], url: &str) -> Opti
     let mut command = Command::new("script");
     command.args(["-qec", &format!("stty cols {COLUMNS}; {line}"), "/dev/null"]);
     command.current_dir(scene.folder()).env("PATH", path).env("URL", url).env_remove("NO_COLOR");
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let (mut stdin, mut out) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let mut seen = Vec::new();
-    for (question, answer) in answers {
-        while !String::from_utf8_lossy(&seen).contains(question) {
-            let mut bytes = [0; 256];
-            let got = out.read(&mut bytes).unwrap();
-            assert!(got > 0, "{}", String::from_utf8_lossy(&seen));
-            seen.extend_from_slice(&bytes[..got]);
-        }
-        stdin.write_all(answer.as_bytes()).unwrap();
-    }
-    out.read_to_end(&mut seen).unwrap();
-    child.wait().unwrap();
-    Some(String::from_utf8(seen).unwrap().replace('\r', ""))
+    Some(typed(&mut command, answers)?.replace('\r', ""))
 }
 
 /// A line of a terminal: its characters, each with the class of its style.
