@@ -181,13 +181,13 @@
 //! # Adding a wire format
 //!
 //! 1. Write a TOML file with the fields of a row (`man/reference.md`, "Format files"), and try it
-//!    with `-f FILE`. The same fields are a `SPEC` in `src/format/rows/NAME.rs`, in the words of
-//!    `src/format/spec.rs`. What they do not say is `src/format/NAME.rs`: structs with every field
-//!    optional and borrowed ([`format::payload!`]), and a [`format::Decoder`]. The log of an agent
-//!    is a row with `log`: `goose.rs` has two.
-//! 2. Name the file in the `mod.rs` beside it and its row in `src/format/table.rs`. Detection takes
-//!    the first row that recognises a record: a row whose records are a special case of another
-//!    one's stands above it.
+//!    with `-f FILE`. Put it at `src/format/rows/NAME.toml`: the build makes a static of it. The
+//!    log of an agent is a row with `log`, as `goose.toml` is. What no row can say is
+//!    `src/format/NAME.rs`: structs with every field optional and borrowed ([`format::payload!`]),
+//!    and a [`format::Decoder`].
+//! 2. Name it in `src/format/rows.rs` and in `src/format/table.rs`. Detection takes the first row
+//!    that recognises a record: a row whose records are a special case of another one's stands
+//!    above it.
 //! 3. Add cases: one `CASE.in` for each rule, in `fixtures/format/NAME`.
 //! 4. `UPDATE_FIXTURES=NAME cargo test --test cases` writes the answers of the cases that have NAME
 //!    in their names; read the difference.

@@ -39,7 +39,7 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
         let Some(row) = format.row else {
             bail!("{name} is no row: its records need code");
         };
-        return print(&row.to_toml());
+        return print(row.toml());
     }
     let mut listing = Listing::new(own);
     if let Some(name) = args.name.as_ref().filter(|_| own.is_none()) {

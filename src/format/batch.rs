@@ -21,11 +21,11 @@ pub(super) static FORMAT: Format = Format {
 /// The formats of bodies; an error may stand in place of any.
 static BODIES: [&Format; 7] = [
     &anthropic::FORMAT,
-    &rows::cohere::FORMAT,
-    &rows::cohere_v1::FORMAT,
+    &rows::COHERE,
+    &rows::COHERE_V1,
     &gemini::FORMAT,
     &openai_responses::FORMAT,
-    &rows::openai_completions::FORMAT,
+    &rows::OPENAI_COMPLETIONS,
     &openai_chat::FORMAT,
 ];
 

@@ -23,6 +23,7 @@ pub(in crate::format) fn mistake(spec: &'static Spec) -> Option<String> {
             .or_else(|| places(spec))
             .or_else(|| hidden(spec))
             .or_else(|| taken(spec))
+            .or_else(|| unread(spec))
     })
 }
 
@@ -106,6 +107,23 @@ fn is_place(places: &str) -> bool {
     }
     let places = places.split_once('=').map_or(places, |(places, _)| places);
     places.split('|').all(|path| path.starts_with('\'') || is_path(path))
+}
+
+/// Returns the first member that the row calls unread, and reads.
+fn unread(spec: &'static Spec) -> Option<String> {
+    let unread = spec.repeatable?.unread;
+    let first = |path: &str| {
+        path.trim_start_matches('/').split(['.', '{', '[', '"', '?', '=']).next().map(str::to_owned)
+    };
+    rules(spec).find_map(|(group, at, rule)| {
+        let mut read = None;
+        rule.each_place(&mut |places, _| {
+            let keys = places.split(['|', '+']).filter_map(|path| first(path.trim()));
+            read =
+                read.take().or_else(|| keys.into_iter().find(|key| unread.contains(&key.as_str())));
+        });
+        read.map(|key| format!("{}: it reads `{key}`, which is `unread`", called(group, at)))
+    })
 }
 
 /// Returns the first rule that never applies, as one before it takes all of its objects.

@@ -25,7 +25,10 @@ use crate::event::words::ClosedWords as _;
 use crate::event::{Executor, FinishReason};
 use crate::format::check;
 use crate::format::format::Format;
-use crate::format::spec::{Detect, Done, Group, Log, Places, Rule, Spec, Start, Word};
+use crate::format::repeatable::Repeatable;
+use crate::format::spec::{
+    Detect, Done, Group, Log, Places, Row as FormatRow, Rule, Spec, Start, Word,
+};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::table::find;
 use crate::leak;
@@ -55,14 +58,19 @@ use crate::row_error::RowError;
 /// assert!(error.to_string().starts_with("line 2, column 9: unknown field `txt`"), "{error}");
 /// # Ok::<(), toolstream::format::RowError>(())
 /// ```
-pub fn load(text: &str) -> Result<&'static Format, RowError> {
-    let text = expand(text)?;
-    let file: File = toml::from_str(&text).map_err(|error| wrong(&text, &error))?;
-    let spec: &'static Spec = Box::leak(Box::new(file.spec()));
+pub fn load(toml: &str) -> Result<&'static Format, RowError> {
+    let spec: &'static Spec = Box::leak(Box::new(read(toml)?));
     if let Some(message) = check::mistake(spec) {
         return Err(RowError::invalid(message));
     }
-    Ok(Box::leak(Box::new(Format::of(spec))))
+    Ok(Box::leak(Box::new(Format::of(FormatRow { spec, toml: toml.to_owned().leak() }))))
+}
+
+/// Reads a row, which may have mistakes that its words do not show.
+pub(super) fn read(text: &str) -> Result<Spec, RowError> {
+    let text = expand(text)?;
+    let file: File = toml::from_str(&text).map_err(|error| wrong(&text, &error))?;
+    Ok(file.spec())
 }
 
 /// Finds a format by what a user calls it: `auto`, a name or alias; `-` and `_` are the same. `auto`
@@ -107,6 +115,8 @@ struct File {
     link: Word,
     #[serde(default, deserialize_with = "leak::texts")]
     evidence: &'static [Word],
+    #[serde(default, deserialize_with = "leak::texts")]
+    banners: &'static [Word],
     #[serde(default, deserialize_with = "leak::one_or_more")]
     kind: &'static [Places],
     #[serde(default)]
@@ -131,6 +141,8 @@ struct File {
     group: BTreeMap<String, Inner>,
     #[serde(default)]
     usage: Counts,
+    #[serde(default, deserialize_with = "leak::one_or_more")]
+    unread: &'static [Word],
     /// Read before all others: see [`expand`].
     #[serde(default, rename = "places")]
     _places: BTreeMap<String, String>,
@@ -195,12 +207,15 @@ impl File {
         let words = self.finish_words.into_iter().map(|(word, reason)| {
             (&*word.leak(), FinishReason::from_word(&reason).unwrap_or(FinishReason::Other))
         });
+        let repeatable =
+            &*Box::leak(Box::new(Repeatable { unread: self.unread, ..Repeatable::TEXT }));
         Spec {
             name: self.name,
             aliases: self.aliases,
             about: self.about,
             link: self.link,
             evidence: self.evidence,
+            banners: self.banners,
             kind: self.kind,
             start: self.start,
             session: self.session,
@@ -213,7 +228,7 @@ impl File {
             on: self.on,
             groups: groups.collect::<Vec<_>>().leak(),
             usage: self.usage.rows(),
-            repeatable: None,
+            repeatable: (!self.unread.is_empty()).then_some(repeatable),
         }
     }
 }
@@ -286,7 +301,7 @@ mod tests {
         let toml = "name = 'x'\nkind = 'type'\n\
                     on = [{ kind = 'a', text = '$said|$sai', end = true }]\n\
                     [places]\nsai = 'a.b'\nsaid = 'c.d'\n";
-        assert_eq!(load(toml).unwrap().row.unwrap().0.on[0].text, "c.d|a.b");
+        assert_eq!(load(toml).unwrap().row.unwrap().spec.on[0].text, "c.d|a.b");
     }
 
     #[test]
@@ -325,6 +340,10 @@ mod tests {
         check_error(
             "name = 'x'\non = [{ has = 'choices', end = true }]",
             "records of openai-chat too",
+        );
+        check_error(
+            "name = 'x'\nunread = 'a'\non = [{ has = 'a.b', end = true }]",
+            "rule 1 of `on`: it reads `a`, which is `unread`",
         );
         let unused = "name = 'x'\non = [{ has = 'a', end = true }]\n[group.b]\non = []\n";
         check_error(unused, "no `each` leads to [group.b]");

@@ -39,7 +39,6 @@ mod opencode;
 mod opencode_session;
 mod otel;
 mod pi;
-mod print;
 pub(crate) mod repeatable;
 mod reply;
 mod rows;

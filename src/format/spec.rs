@@ -44,7 +44,17 @@ pub(crate) type Word = &'static str;
 
 /// A description of a format in place of code: see [`load`](crate::format::load()).
 #[derive(Clone, Copy, Debug)]
-pub struct Row(pub(crate) &'static Spec);
+pub struct Row {
+    pub(crate) spec: &'static Spec,
+    pub(crate) toml: &'static str,
+}
+
+impl Row {
+    /// Returns the TOML file that describes the format.
+    pub fn toml(&self) -> &'static str {
+        self.toml
+    }
+}
 
 /// A format as a row.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +65,8 @@ pub(crate) struct Spec {
     pub(crate) link: Word,
     /// Members of a first record that set it apart, for people.
     pub(crate) evidence: &'static [Word],
+    /// The beginnings of lines that an agent prints before its log, on the same standard output.
+    pub(crate) banners: &'static [Word],
     /// The places of the words that say what a record is, joined by `/`. `event:` is the name of
     /// its frame; with `key:`, each member of the record that a rule names is a record of that
     /// kind.
@@ -77,8 +89,8 @@ pub(crate) struct Spec {
     pub(crate) on: &'static [Rule],
     pub(crate) groups: &'static [Group],
     pub(crate) usage: &'static [usage::Row],
-    /// What may differ in a record that repeats the last one, if more than its text: members that no
-    /// rule reads.
+    /// What may differ in a record that repeats the last one, if more than its text: `unread`, strings
+    /// and numbers that no rule reads.
     pub(crate) repeatable: Option<&'static Repeatable>,
 }
 
@@ -419,6 +431,7 @@ impl Spec {
         about: "",
         link: "",
         evidence: &[],
+        banners: &[],
         kind: &[],
         start: Start::NEW,
         session: Start::NEW,
@@ -441,6 +454,10 @@ impl Detect {
 
 impl Start {
     pub(crate) const NEW: Start = Start { id: "", model: "", created: "", late: None };
+}
+
+impl Done {
+    pub(crate) const NEW: Done = Done { warn: None, missing: None };
 }
 
 impl Log {
@@ -574,10 +591,6 @@ impl Call {
 
 impl Block {
     pub(crate) const NEW: Block = Block { name: "", at: "", text: "" };
-
-    pub(crate) const fn of(name: Places, at: Places) -> Block {
-        Block { name, at, ..Block::NEW }
-    }
 }
 
 impl Outcome {

@@ -45,11 +45,11 @@ fn is_wrapper(record: &Record) -> bool {
 /// The formats of other providers that an answer may be in.
 static OTHERS: [&Format; 8] = [
     &anthropic::FORMAT,
-    &rows::tgi::FORMAT,
+    &rows::TGI,
     &gemini_interactions::FORMAT,
     &gemini::FORMAT,
     &openai_responses::FORMAT,
-    &rows::openai_completions::FORMAT,
+    &rows::OPENAI_COMPLETIONS,
     &openai_chat::FORMAT,
     &openai_messages::FORMAT,
 ];

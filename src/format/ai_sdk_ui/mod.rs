@@ -1,4 +1,4 @@
-//! The AI SDK's UI message stream, beside its [row](crate::format::rows::ai_sdk_ui): its server's
+//! The AI SDK's UI message stream, beside its row: its server's
 //! errors, and answers written in it.
 
 pub(super) mod reply;

@@ -1,4 +1,4 @@
-//! Bedrock's Converse API, beside its [row](crate::format::rows::bedrock_converse): the requests
+//! Bedrock's Converse API, beside its row: the requests
 //! that go on after an answer, and its server's errors.
 
 pub(super) mod reply;

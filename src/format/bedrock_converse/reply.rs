@@ -3,11 +3,11 @@
 use crate::format::bedrock_agent::FORMAT as AGENT;
 use crate::format::bedrock_invoke::FORMAT as INVOKE;
 use crate::format::reply::{Reply, Trouble};
-use crate::format::rows::bedrock_converse::FORMAT;
+use crate::format::rows::BEDROCK_CONVERSE;
 use crate::json::quote;
 
 pub(in crate::format) static REPLY: Reply = Reply {
-    formats: &[&FORMAT, &INVOKE, &AGENT],
+    formats: &[&BEDROCK_CONVERSE, &INVOKE, &AGENT],
     headers: &[],
     addresses: &[("/converse-stream", "eventstream"), ("/converse", "json")],
     word,

@@ -49,18 +49,18 @@ fn sniff(record: &Record) -> bool {
 
 /// The formats of the models on Bedrock; an error may stand in place of any.
 static MODELS: [&Format; 14] = [
-    &rows::bedrock_converse::FORMAT,
-    &rows::bedrock_titan::FORMAT,
-    &rows::bedrock_llama::FORMAT,
-    &rows::bedrock_mistral::FORMAT,
+    &rows::BEDROCK_CONVERSE,
+    &rows::BEDROCK_TITAN,
+    &rows::BEDROCK_LLAMA,
+    &rows::BEDROCK_MISTRAL,
     &anthropic::FORMAT,
-    &rows::cohere::FORMAT,
-    &rows::cohere_v1::FORMAT,
-    &rows::tgi::FORMAT,
-    &rows::ai21_j2::FORMAT,
-    &rows::anthropic_completions::FORMAT,
+    &rows::COHERE,
+    &rows::COHERE_V1,
+    &rows::TGI,
+    &rows::AI21_J2,
+    &rows::ANTHROPIC_COMPLETIONS,
     &openai_responses::FORMAT,
-    &rows::openai_completions::FORMAT,
+    &rows::OPENAI_COMPLETIONS,
     &openai_chat::FORMAT,
     &error::FORMAT,
 ];

@@ -1,4 +1,4 @@
-//! Cohere's Chat API, version 2, beside its [row](crate::format::rows::cohere): the requests that
+//! Cohere's Chat API, version 2, beside its row: the requests that
 //! go on after an answer, and its server's errors.
 
 pub(super) mod reply;

@@ -2,11 +2,11 @@
 
 use crate::format::openai_chat::reply::REPLY as OPENAI;
 use crate::format::reply::Reply;
-use crate::format::rows::cohere::FORMAT;
+use crate::format::rows::COHERE;
 use crate::json::quote;
 
 pub(in crate::format) static REPLY: Reply = Reply {
-    formats: &[&FORMAT],
+    formats: &[&COHERE],
     body: |trouble| format!("{{\"message\":{}}}", quote(trouble.message)),
     record: |trouble| {
         let record = format!(

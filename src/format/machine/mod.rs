@@ -108,21 +108,23 @@ impl Decoder for Machine {
 
 impl Format {
     /// Returns the format that a row describes.
-    pub(in crate::format) const fn of(spec: &'static Spec) -> Self {
+    pub(in crate::format) const fn of(row: Row) -> Self {
+        let spec = row.spec;
         Format {
+            banners: spec.banners,
             aliases: spec.aliases,
             about: spec.about,
             link: spec.link,
             evidence: spec.evidence,
             sniff: |_| true,
-            row: Some(Row(spec)),
+            row: Some(row),
             ..Format::new(spec.name, Machine::boxed)
         }
     }
 
     /// True if a stream whose first record is this one is in this format.
     pub fn accepts(&self, record: &Record<'_>) -> bool {
-        self.row.is_none_or(|row| evidence::proves(row.0, record)) && (self.sniff)(record)
+        self.row.is_none_or(|row| evidence::proves(row.spec, record)) && (self.sniff)(record)
     }
 
     /// Returns a new decoder.
@@ -134,7 +136,7 @@ impl Format {
 impl Machine {
     /// Returns a decoder of a format that is a row.
     fn boxed(format: &'static Format) -> Box<dyn Decoder> {
-        let spec = format.row.map_or(&Spec::NEW, |row| row.0);
+        let spec = format.row.map_or(&Spec::NEW, |row| row.spec);
         let emitter = Emitter {
             spec,
             message: Lifecycle::new(format, spec.usage),

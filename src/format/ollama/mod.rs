@@ -1,4 +1,4 @@
-//! Ollama's own API, beside its [row](crate::format::rows::ollama): the requests that go on after
+//! Ollama's own API, beside its row: the requests that go on after
 //! an answer, its server's errors, and answers written in it.
 
 pub(super) mod reply;

@@ -2,11 +2,15 @@
 
 use crate::format::openai_chat::reply::REPLY as OPENAI;
 use crate::format::reply::{Reply, Trouble};
-use crate::format::rows::ollama::{CHAT, GENERATE};
+use crate::format::rows::{OLLAMA_CHAT, OLLAMA_GENERATE};
 use crate::json::quote;
 
-pub(in crate::format) static REPLY: Reply =
-    Reply { formats: &[&CHAT, &GENERATE], body, record: |trouble| ("", body(trouble)), ..OPENAI };
+pub(in crate::format) static REPLY: Reply = Reply {
+    formats: &[&OLLAMA_CHAT, &OLLAMA_GENERATE],
+    body,
+    record: |trouble| ("", body(trouble)),
+    ..OPENAI
+};
 
 fn body(trouble: &Trouble<'_>) -> String {
     format!("{{\"error\":{}}}", quote(trouble.message))
