@@ -76,6 +76,9 @@ fn lines(text: &str) -> Vec<Line> {
             }
         }
     }
+    while lines.last().is_some_and(Vec::is_empty) {
+        lines.pop();
+    }
     lines
 }
 
@@ -167,7 +170,7 @@ fn a_cassette_is_classified() {
     let scene = Scene::new(&[]);
     let cassette = fs::read_to_string(root().join("fixtures/cassette/vcr/ruby.cassette")).unwrap();
     scene.write("cassette.yaml", &cassette);
-    let command = "toolstream classify cassette.yaml | jq -cM '{file, type, model, text}'";
+    let command = "toolstream classify cassette.yaml | jq -cM '[.file, .type, .model]'";
     // What is said on standard error may come between the lines of jq.
     let line = format!("{}; cat notes", command.replace(" |", " 2> notes |"));
     let Some(shown) = shown(&scene, &line, &[], "") else { return };
