@@ -276,7 +276,7 @@ pub mod internals {
         },
         cassette::{Seen, exchanges, recorder_names},
         cli::{Cli, Command},
-        commands::{Reader, describe},
+        commands::{InputReader, describe},
         io::{Ended, Input, Output, Progress, Read, Signals, Task, pump, report_on},
         status::{Status, Witness},
     };

@@ -28,14 +28,14 @@ const ANSWER: &str = "answer";
 
 /// The place of an answer in a row: a key, or a JSON pointer (RFC 6901).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field(Vec<String>);
+pub struct AnswerPlace(Vec<String>);
 
-impl FromStr for Field {
+impl FromStr for AnswerPlace {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
         let decode = |key: &str| key.replace("~1", "/").replace("~0", "~");
-        Ok(Field(match text.strip_prefix('/') {
+        Ok(AnswerPlace(match text.strip_prefix('/') {
             Some(pointer) => pointer.split('/').map(decode).collect(),
             None => vec![text.to_owned()],
         }))
@@ -44,7 +44,7 @@ impl FromStr for Field {
 
 /// The options for reading rows.
 pub(crate) struct RowReader<'a> {
-    pub(crate) field: &'a Field,
+    pub(crate) field: &'a AnswerPlace,
     /// True if the field is text in base64.
     pub(crate) is_base64: bool,
     pub(crate) config: &'a Config,
@@ -212,9 +212,10 @@ impl RowReader<'_> {
         let name = self.field.shown();
         let meant = self.field.0.first().and_then(|key| key.strip_prefix('.')).map(|path| {
             // `.a.b`, as jq has it.
-            Field(path.split('.').map(str::to_owned).collect())
+            AnswerPlace(path.split('.').map(str::to_owned).collect())
         });
-        let has = |field: &Field| matches!(RowReader { field, ..*self }.find(row), Ok(Some(_)));
+        let has =
+            |field: &AnswerPlace| matches!(RowReader { field, ..*self }.find(row), Ok(Some(_)));
         if let Some(meant) = meant.filter(has) {
             return format!("the row has no {name}: here it is {}", meant.shown());
         }
@@ -314,7 +315,7 @@ impl RowReader<'_> {
     }
 }
 
-impl Field {
+impl AnswerPlace {
     /// Returns its name in messages.
     fn shown(&self) -> String {
         match self.0.as_slice() {

@@ -9,7 +9,7 @@ use signal_hook::consts::SIGINT;
 
 use crate::agent::stop::Stop;
 use crate::cut::Cut as _;
-use crate::io::{Asked, Signals, Terminal, report};
+use crate::io::{Signals, Terminal, TerminalAnswer, report};
 use crate::json;
 use crate::request::PendingCall;
 
@@ -164,9 +164,9 @@ impl<'a> Approval<'a> {
     fn ask(&mut self, question: &str, deadline: Option<Instant>) -> Result<String, Stop> {
         let Some(terminal) = &mut self.terminal else { return Ok(String::new()) };
         match terminal.ask(question, self.signals, deadline).map_err(Stop::Failed)? {
-            Asked::Answer(answer) => Ok(answer),
-            Asked::Signal(signal) => Err(Stop::Signal(signal)),
-            Asked::Time => Err(Stop::Deadline),
+            TerminalAnswer::Answer(answer) => Ok(answer),
+            TerminalAnswer::Signal(signal) => Err(Stop::Signal(signal)),
+            TerminalAnswer::Time => Err(Stop::Deadline),
         }
     }
 }

@@ -76,9 +76,9 @@ fn gather(value: Value, texts: &mut Vec<String>) {
 
 /// Returns the calls in a text.
 fn examples(text: &str, config: &Config) -> Vec<Example> {
-    struct Calls(String, Vec<Example>);
+    struct EchoedCalls(String, Vec<Example>);
 
-    impl Sink for Calls {
+    impl Sink for EchoedCalls {
         fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
             match event.kind {
                 Kind::ToolCall(call) => self.1.push(Example {
@@ -99,7 +99,7 @@ fn examples(text: &str, config: &Config) -> Vec<Example> {
         turn: false,
         ..config.clone()
     };
-    let mut calls = Calls(String::new(), Vec::new());
+    let mut calls = EchoedCalls(String::new(), Vec::new());
     let mut pipeline = Pipeline::new(&config);
     // The sink never fails, and a pipeline only fails if it does.
     let _ = pipeline.feed(text.as_bytes(), &mut calls).and_then(|()| pipeline.finish(&mut calls));

@@ -5,9 +5,9 @@
 //! none unless its first line could begin a row's YAML.
 
 use crate::cassette::json::JsonNodes;
-use crate::cassette::source::{MARK, Source, Why};
-use crate::cassette::table::{HTTPRR, Layout, RECORDERS, Recorder, WIRE};
-use crate::cassette::tree::{Node, Nodes, key};
+use crate::cassette::source::{BlockReader, MARK, Why};
+use crate::cassette::table::{FileLayout, HTTPRR, RECORDERS, Recorder, WIRE};
+use crate::cassette::tree::{Nodes, TreeNode, key};
 use crate::cassette::yaml::YamlNodes;
 
 /// The most bytes that are looked at.
@@ -15,42 +15,46 @@ pub(super) const WINDOW: usize = 1 << 20;
 
 /// What the first bytes of a file say.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Verdict {
+pub(super) enum CassetteVerdict {
     No,
     /// More has to come.
     Maybe,
-    Yes(&'static Recorder, Shape),
+    Yes(&'static Recorder, FileShape),
 }
 
 /// How a file is to be read.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape {
-    Json(&'static Layout),
-    Yaml(&'static Layout),
+pub(super) enum FileShape {
+    Json(&'static FileLayout),
+    Yaml(&'static FileLayout),
     /// As httprr.
     Wire,
 }
 
 /// Returns what a file is that begins with `head`, and is no longer if `ended`.
-pub(super) fn find(head: &[u8], ended: bool) -> Verdict {
+pub(super) fn find(head: &[u8], ended: bool) -> CassetteVerdict {
     let is_over = ended || head.len() >= WINDOW;
     let verdict = look(head);
-    if is_over && matches!(verdict, Verdict::Maybe) { Verdict::No } else { verdict }
+    if is_over && matches!(verdict, CassetteVerdict::Maybe) { CassetteVerdict::No } else { verdict }
 }
 
 /// Returns what the first bytes say by themselves. What YAML says at their end says nothing: any text
 /// of it may go on.
-fn look(head: &[u8]) -> Verdict {
+fn look(head: &[u8]) -> CassetteVerdict {
     if MARK.starts_with(head) {
-        return Verdict::Maybe;
+        return CassetteVerdict::Maybe;
     }
     let text = head.strip_prefix(MARK).unwrap_or(head);
     let shared = text.len().min(HTTPRR.len());
     if text.get(..shared) == HTTPRR.get(..shared) {
         let is_whole = shared == HTTPRR.len();
-        return if is_whole { Verdict::Yes(&WIRE, Shape::Wire) } else { Verdict::Maybe };
+        return if is_whole {
+            CassetteVerdict::Yes(&WIRE, FileShape::Wire)
+        } else {
+            CassetteVerdict::Maybe
+        };
     }
-    let source = Source::new(Box::new(head));
+    let source = BlockReader::new(Box::new(head));
     match text.trim_ascii_start().first() {
         Some(b'{' | b'[') => search(&mut JsonNodes::new(source), false),
         _ => match may_be_yaml(text) {
@@ -58,10 +62,14 @@ fn look(head: &[u8]) -> Verdict {
                 let mut nodes = YamlNodes::new(source);
                 let verdict = search(&mut nodes, true);
                 let is_end = nodes.offset() == head.len() as u64;
-                if is_end && matches!(verdict, Verdict::No) { Verdict::Maybe } else { verdict }
+                if is_end && matches!(verdict, CassetteVerdict::No) {
+                    CassetteVerdict::Maybe
+                } else {
+                    verdict
+                }
             }
-            Some(false) => Verdict::No,
-            None => Verdict::Maybe,
+            Some(false) => CassetteVerdict::No,
+            None => CassetteVerdict::Maybe,
         },
     }
 }
@@ -134,7 +142,7 @@ fn begins_row(rest: &[u8], line: &[u8], is_whole: bool) -> Option<bool> {
 /// A row's shape, and which of its signs were seen: a bit for each place.
 struct Candidate {
     row: &'static Recorder,
-    layout: &'static Layout,
+    layout: &'static FileLayout,
     seen: Vec<u32>,
 }
 
@@ -152,34 +160,34 @@ impl Candidate {
 }
 
 /// What is open: its place, and whether it is a map.
-struct Open {
+struct OpenPlace {
     place: String,
     is_map: bool,
 }
 
 /// Looks for the signs of the rows in the nodes of a file's beginning.
-fn search(nodes: &mut dyn Nodes, is_yaml: bool) -> Verdict {
+fn search(nodes: &mut dyn Nodes, is_yaml: bool) -> CassetteVerdict {
     let rows = RECORDERS.iter().filter(|row| row.is_yaml || !is_yaml);
     let all = rows.flat_map(|row| row.layouts.iter().map(move |layout| (row, layout)));
     let mut candidates: Vec<Candidate> = all
         .map(|(row, layout)| Candidate { row, layout, seen: vec![0; layout.signs.len()] })
         .collect();
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenPlace> = Vec::new();
     loop {
         let mut node = match nodes.next() {
             Ok(Some(node)) => node,
-            Ok(None) => return Verdict::Maybe,
+            Ok(None) => return CassetteVerdict::Maybe,
             Err(broken) if matches!(broken.why, Why::Cut | Why::Io(_)) || is_yaml => {
-                return Verdict::Maybe;
+                return CassetteVerdict::Maybe;
             }
-            Err(_) => return Verdict::No,
+            Err(_) => return CassetteVerdict::No,
         };
         let mut place = String::new();
         match open.last() {
             None => {}
-            Some(Open { is_map: false, place: list }) => place.clone_from(list),
-            Some(Open { is_map: true, place: map }) if node != Node::End => {
-                let Ok(name) = key(node, nodes) else { return Verdict::Maybe };
+            Some(OpenPlace { is_map: false, place: list }) => place.clone_from(list),
+            Some(OpenPlace { is_map: true, place: map }) if node != TreeNode::End => {
+                let Ok(name) = key(node, nodes) else { return CassetteVerdict::Maybe };
                 let name = String::from_utf8_lossy(&name);
                 if open.len() == 1 && map.is_empty() {
                     candidates.retain(|one| one.layout.top.contains(&&*name));
@@ -187,44 +195,44 @@ fn search(nodes: &mut dyn Nodes, is_yaml: bool) -> Verdict {
                 place = if map.is_empty() { name.into_owned() } else { format!("{map}.{name}") };
                 node = match nodes.next() {
                     Ok(Some(node)) => node,
-                    _ => return Verdict::Maybe,
+                    _ => return CassetteVerdict::Maybe,
                 };
             }
             Some(_) => {}
         }
         if open.is_empty() {
-            candidates.retain(|one| one.layout.top.is_empty() == (node == Node::List));
+            candidates.retain(|one| one.layout.top.is_empty() == (node == TreeNode::List));
         }
         let end = match node {
-            Node::Map => "{}",
-            Node::List => "[]",
-            Node::End => {
+            TreeNode::Map => "{}",
+            TreeNode::List => "[]",
+            TreeNode::End => {
                 open.pop();
                 // The first value, or the first element of a list, says what it is.
                 let is_over =
                     open.is_empty() || (open.len() == 1 && open.iter().all(|it| !it.is_map));
                 if is_over {
-                    return Verdict::No;
+                    return CassetteVerdict::No;
                 }
                 continue;
             }
-            Node::Text(_) | Node::Bare(_) => "",
+            TreeNode::Text(_) | TreeNode::Bare(_) => "",
         };
         let shown = format!("{place}{end}");
         if let Some(found) = candidates.iter_mut().find_map(|one| one.see(&shown).then_some(&*one))
         {
-            let shape = if is_yaml { Shape::Yaml } else { Shape::Json };
-            return Verdict::Yes(found.row, shape(found.layout));
+            let shape = if is_yaml { FileShape::Yaml } else { FileShape::Json };
+            return CassetteVerdict::Yes(found.row, shape(found.layout));
         }
         let is_scalar = end.is_empty();
         if candidates.is_empty()
             || (is_scalar && open.len() <= 1 && open.iter().all(|it| !it.is_map))
         {
-            return Verdict::No;
+            return CassetteVerdict::No;
         }
         if !is_scalar {
             let place = if end == "[]" { shown } else { place };
-            open.push(Open { place, is_map: end == "{}" });
+            open.push(OpenPlace { place, is_map: end == "{}" });
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The nodes of JSON.
 
-use crate::cassette::source::{Broken, Source, Why};
-use crate::cassette::tree::{MAX_DEPTH, Node, Nodes, too_deep};
+use crate::cassette::source::{BlockReader, Broken, Why};
+use crate::cassette::tree::{MAX_DEPTH, Nodes, TreeNode, too_deep};
 use crate::json;
 
 /// The nodes of JSON: of one value.
 pub(super) struct JsonNodes<'r> {
-    source: Source<'r>,
+    source: BlockReader<'r>,
     /// What is open; true for a map.
     open: Vec<bool>,
     expected: Expected,
@@ -26,7 +26,7 @@ enum Expected {
 }
 
 impl<'r> JsonNodes<'r> {
-    pub(super) fn new(source: Source<'r>) -> Self {
+    pub(super) fn new(source: BlockReader<'r>) -> Self {
         JsonNodes { source, open: Vec::new(), expected: Expected::Value }
     }
 
@@ -52,23 +52,23 @@ impl<'r> JsonNodes<'r> {
         Broken::new(Why::Cut, self.source.offset(), "it breaks off: the JSON is not whole")
     }
 
-    fn begin(&mut self, is_map: bool) -> Result<Node, Broken> {
+    fn begin(&mut self, is_map: bool) -> Result<TreeNode, Broken> {
         if self.open.len() >= MAX_DEPTH {
             return Err(too_deep(self.source.offset()));
         }
         self.source.skip(1);
         self.open.push(is_map);
         self.expected = if is_map { Expected::FirstKey } else { Expected::First };
-        Ok(if is_map { Node::Map } else { Node::List })
+        Ok(if is_map { TreeNode::Map } else { TreeNode::List })
     }
 
-    fn end(&mut self, is_map: bool) -> Result<Node, Broken> {
+    fn end(&mut self, is_map: bool) -> Result<TreeNode, Broken> {
         if self.open.pop() != Some(is_map) {
             return Err(self.wrong("a bracket closes what another one opened"));
         }
         self.source.skip(1);
         self.expected = Expected::Next;
-        Ok(Node::End)
+        Ok(TreeNode::End)
     }
 
     /// Reads a string, from its opening quote.
@@ -178,7 +178,7 @@ fn push_unit(unit: u16, text: &mut Vec<u8>) {
 }
 
 impl Nodes for JsonNodes<'_> {
-    fn next(&mut self) -> Result<Option<Node>, Broken> {
+    fn next(&mut self) -> Result<Option<TreeNode>, Broken> {
         loop {
             let Some(byte) = self.byte()? else {
                 let is_whole = self.open.is_empty() && self.expected == Expected::Next;
@@ -190,12 +190,12 @@ impl Nodes for JsonNodes<'_> {
                 (Expected::Value | Expected::First, b'[') => return self.begin(false).map(Some),
                 (Expected::First, b']') => return self.end(false).map(Some),
                 (Expected::FirstKey, b'}') => return self.end(true).map(Some),
-                (Expected::Value | Expected::First, b'"') => Node::Text(self.string()?),
-                (Expected::Value | Expected::First, _) => Node::Bare(self.bare()?),
+                (Expected::Value | Expected::First, b'"') => TreeNode::Text(self.string()?),
+                (Expected::Value | Expected::First, _) => TreeNode::Bare(self.bare()?),
                 (Expected::FirstKey | Expected::Key, b'"') => {
                     let key = self.string()?;
                     self.expected = Expected::Colon;
-                    return Ok(Some(Node::Text(key)));
+                    return Ok(Some(TreeNode::Text(key)));
                 }
                 (Expected::FirstKey | Expected::Key, _) => {
                     return Err(self.wrong("a key that is no text"));

@@ -20,7 +20,7 @@ use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::cassette::find::{Shape, Verdict, WINDOW, find};
+use crate::cassette::find::{CassetteVerdict, FileShape, WINDOW, find};
 pub(crate) use crate::cassette::read::Exchange;
 use crate::cassette::read::Exchanges;
 pub(crate) use crate::cassette::source::{Broken, Why};
@@ -44,23 +44,23 @@ impl Iterator for Cassette<'_> {
 }
 
 /// A cassette that the first bytes of an input are found to be the beginning of.
-pub(crate) struct Found {
+pub(crate) struct FoundCassette {
     recorder: &'static Recorder,
-    shape: Shape,
+    shape: FileShape,
     is_gzip: bool,
 }
 
 /// The search for a cassette in the first bytes of an input. It looks again each time that they have
 /// doubled, so that the time is linear, and the bytes alone decide.
 #[derive(Default)]
-pub(crate) struct Search {
+pub(crate) struct CassetteSearch {
     enough: usize,
 }
 
-impl Search {
+impl CassetteSearch {
     /// Returns what an input is that begins with `head`, and is no longer if `ended`: `Some(None)` if
     /// it is no cassette, nothing while it may be one.
-    pub(crate) fn look(&mut self, head: &[u8], ended: bool) -> Option<Option<Found>> {
+    pub(crate) fn look(&mut self, head: &[u8], ended: bool) -> Option<Option<FoundCassette>> {
         if head.len() < self.enough && head.len() < WINDOW && !ended {
             return None;
         }
@@ -71,21 +71,23 @@ impl Search {
                 let (bytes, cut) = coding::unzip(head.get(..WINDOW).unwrap_or(head));
                 find(&bytes, ended || cut.is_none())
             }
-            false if GZIP.starts_with(head) && !ended => Verdict::Maybe,
+            false if GZIP.starts_with(head) && !ended => CassetteVerdict::Maybe,
             false => find(head, ended),
         };
         match verdict {
-            Verdict::Maybe => None,
-            Verdict::No => Some(None),
-            Verdict::Yes(recorder, shape) => Some(Some(Found { recorder, shape, is_gzip })),
+            CassetteVerdict::Maybe => None,
+            CassetteVerdict::No => Some(None),
+            CassetteVerdict::Yes(recorder, shape) => {
+                Some(Some(FoundCassette { recorder, shape, is_gzip }))
+            }
         }
     }
 }
 
-impl Found {
+impl FoundCassette {
     /// Reads the exchanges of the whole input: its first bytes, too.
     pub(crate) fn open<'r>(self, reader: Box<dyn Read + 'r>) -> Cassette<'r> {
-        let Found { recorder, shape, is_gzip } = self;
+        let FoundCassette { recorder, shape, is_gzip } = self;
         let reader = if is_gzip { Box::new(MultiGzDecoder::new(reader)) } else { reader };
         Cassette { recorder, exchanges: Exchanges::new(recorder, shape, reader) }
     }
@@ -93,7 +95,7 @@ impl Found {
 
 /// Returns the exchanges of a file in memory, if it is a cassette.
 pub(crate) fn open(bytes: &[u8]) -> Option<Cassette<'_>> {
-    Search::default().look(bytes, true)?.map(|found| found.open(Box::new(bytes)))
+    CassetteSearch::default().look(bytes, true)?.map(|found| found.open(Box::new(bytes)))
 }
 
 /// What is seen of a file: its exchanges, each as its number with its head and body, and why there are
@@ -115,7 +117,7 @@ pub fn exchanges(bytes: &[u8], piece: usize) -> Option<Seen> {
             self.0.read(out.get_mut(..size).unwrap_or_default())
         }
     }
-    let (mut search, mut end) = (Search::default(), 0);
+    let (mut search, mut end) = (CassetteSearch::default(), 0);
     let found = loop {
         end = bytes.len().min(end + piece.max(1));
         let head = bytes.get(..end).unwrap_or_default();

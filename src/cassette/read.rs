@@ -3,11 +3,11 @@
 use std::io::Read;
 
 use crate::cassette::coding::{self, Decoded};
-use crate::cassette::find::Shape;
+use crate::cassette::find::FileShape;
 use crate::cassette::json::JsonNodes;
-use crate::cassette::source::{Broken, Source, Why};
-use crate::cassette::table::{Coded, HTTPRR, Layout, Part, RECORDERS, Recorder};
-use crate::cassette::tree::{Node, Nodes, Value, key, skip, unpacked};
+use crate::cassette::source::{BlockReader, Broken, Why};
+use crate::cassette::table::{BodyPart, Coded, FileLayout, HTTPRR, RECORDERS, Recorder};
+use crate::cassette::tree::{Nodes, TreeNode, TreeValue, key, skip, unpacked};
 use crate::cassette::yaml::YamlNodes;
 
 /// A request and its response.
@@ -74,21 +74,26 @@ impl Exchange {
 
 /// The exchanges of a file.
 pub(super) enum Exchanges<'r> {
-    Tree(Box<Tree<'r>>),
-    Wire(Source<'r>, u64),
+    Tree(Box<ExchangeTree<'r>>),
+    Wire(BlockReader<'r>, u64),
 }
 
 impl<'r> Exchanges<'r> {
-    pub(super) fn new(row: &'static Recorder, shape: Shape, reader: Box<dyn Read + 'r>) -> Self {
-        let source = Source::new(reader);
+    pub(super) fn new(
+        row: &'static Recorder,
+        shape: FileShape,
+        reader: Box<dyn Read + 'r>,
+    ) -> Self {
+        let source = BlockReader::new(reader);
         let (layout, is_yaml, nodes): (_, _, Box<dyn Nodes + 'r>) = match shape {
-            Shape::Json(layout) => (layout, false, Box::new(JsonNodes::new(source))),
-            Shape::Yaml(layout) => (layout, true, Box::new(YamlNodes::new(source))),
-            Shape::Wire => return Exchanges::Wire(source, 0),
+            FileShape::Json(layout) => (layout, false, Box::new(JsonNodes::new(source))),
+            FileShape::Yaml(layout) => (layout, true, Box::new(YamlNodes::new(source))),
+            FileShape::Wire => return Exchanges::Wire(source, 0),
         };
         let steps = layout.exchanges.split('.').filter(|step| !step.is_empty()).collect();
         let (open, other, is_over) = Default::default();
-        let tree = Tree { row, layout, steps, nodes, is_yaml, open, number: 0, other, is_over };
+        let tree =
+            ExchangeTree { row, layout, steps, nodes, is_yaml, open, number: 0, other, is_over };
         Exchanges::Tree(Box::new(tree))
     }
 
@@ -102,9 +107,9 @@ impl<'r> Exchanges<'r> {
 }
 
 /// The exchanges of a tree.
-pub(super) struct Tree<'r> {
+pub(super) struct ExchangeTree<'r> {
     row: &'static Recorder,
-    layout: &'static Layout,
+    layout: &'static FileLayout,
     /// The way from the top to an exchange.
     steps: Vec<&'static str>,
     nodes: Box<dyn Nodes + 'r>,
@@ -117,7 +122,7 @@ pub(super) struct Tree<'r> {
     is_over: bool,
 }
 
-impl Tree<'_> {
+impl ExchangeTree<'_> {
     fn next(&mut self) -> Result<Option<Exchange>, Broken> {
         if self.is_over {
             return Ok(None);
@@ -138,12 +143,12 @@ impl Tree<'_> {
     }
 
     /// Returns the next exchange's own tree.
-    fn value(&mut self) -> Result<Option<Value>, Broken> {
+    fn value(&mut self) -> Result<Option<TreeValue>, Broken> {
         loop {
             let Some(node) = self.nodes.next()? else { return Ok(None) };
             let at = self.open.last().copied();
             let (node, step) = match (at, node) {
-                (Some(_), Node::End) => {
+                (Some(_), TreeNode::End) => {
                     self.open.pop();
                     continue;
                 }
@@ -162,9 +167,9 @@ impl Tree<'_> {
                 }
             };
             match (self.steps.get(step), &node) {
-                (None, _) => return Value::read(node, &mut *self.nodes).map(Some),
-                (Some(&"[]"), Node::List) => self.open.push((false, step + 1)),
-                (Some(word), Node::Map) if *word != "[]" => self.open.push((true, step)),
+                (None, _) => return TreeValue::read(node, &mut *self.nodes).map(Some),
+                (Some(&"[]"), TreeNode::List) => self.open.push((false, step + 1)),
+                (Some(word), TreeNode::Map) if *word != "[]" => self.open.push((true, step)),
                 _ => skip(&node, &mut *self.nodes)?,
             }
         }
@@ -194,7 +199,7 @@ impl Tree<'_> {
     }
 
     /// Reads the parts of an exchange. The last one of a file that was cut may have no response.
-    fn exchange(&mut self, value: &Value) -> Result<Exchange, Broken> {
+    fn exchange(&mut self, value: &TreeValue) -> Result<Exchange, Broken> {
         let row = self.row;
         let mut exchange = Exchange {
             number: self.number,
@@ -208,7 +213,7 @@ impl Tree<'_> {
         let answer = row.status.split(['.', '|']).next().unwrap_or_default();
         if self.is_yaml
             && value.at(answer).is_none()
-            && self.nodes.next()?.is_none_or(|node| node == Node::End)
+            && self.nodes.next()?.is_none_or(|node| node == TreeNode::End)
         {
             let message = format!("it breaks off: exchange {} has no {answer}", self.number);
             return Err(Broken::new(Why::Cut, self.nodes.offset(), message));
@@ -228,12 +233,12 @@ fn url(host: Option<String>, path: Option<String>) -> String {
 }
 
 /// Returns the value at the first of these places that has one.
-fn places<'v>(value: &'v Value, places: &str) -> Option<&'v Value> {
+fn places<'v>(value: &'v TreeValue, places: &str) -> Option<&'v TreeValue> {
     places.split('|').find_map(|place| value.at(place).filter(|value| !value.is_null()))
 }
 
 /// Returns the text at the first of these places that has some.
-fn text_at(value: &Value, places: &str) -> Option<String> {
+fn text_at(value: &TreeValue, places: &str) -> Option<String> {
     let text = places.split('|').find_map(|place| value.at(place)?.text());
     text.map(|text| String::from_utf8_lossy(text).into_owned())
 }
@@ -246,40 +251,41 @@ fn status(text: &str) -> u16 {
 
 /// Returns headers, however they are written: a map, whose values may be lists, or a list of maps,
 /// or of names and values in turn.
-fn headers(value: &Value) -> Vec<(String, String)> {
+fn headers(value: &TreeValue) -> Vec<(String, String)> {
     let shown = |text: &[u8]| String::from_utf8_lossy(text).into_owned();
-    let joined = |value: &Value| match value {
-        Value::List(list) => {
-            let texts = list.iter().filter_map(Value::text).map(shown);
+    let joined = |value: &TreeValue| match value {
+        TreeValue::List(list) => {
+            let texts = list.iter().filter_map(TreeValue::text).map(shown);
             texts.collect::<Vec<_>>().join(", ")
         }
         value => value.text().map(shown).unwrap_or_default(),
     };
     match value {
-        Value::Map(members) => {
+        TreeValue::Map(members) => {
             members.iter().map(|(name, value)| (shown(name), joined(value))).collect()
         }
-        Value::List(list) if list.iter().all(|one| matches!(one, Value::Map(_))) => {
-            let pair = |one: &Value| Some((text_at(one, "name|key")?, joined(one.at("value")?)));
+        TreeValue::List(list) if list.iter().all(|one| matches!(one, TreeValue::Map(_))) => {
+            let pair =
+                |one: &TreeValue| Some((text_at(one, "name|key")?, joined(one.at("value")?)));
             list.iter().filter_map(pair).collect()
         }
-        Value::List(list) => {
-            let pair = |pair: &[Value]| match pair {
+        TreeValue::List(list) => {
+            let pair = |pair: &[TreeValue]| match pair {
                 [name, value] => Some((shown(name.text()?), joined(value))),
                 _ => None,
             };
             list.chunks(2).filter_map(pair).collect()
         }
-        Value::Text(_) | Value::Bare(_) => Vec::new(),
+        TreeValue::Text(_) | TreeValue::Bare(_) => Vec::new(),
     }
 }
 
 /// Returns the bytes of a body as it is recorded, and what is to be said of it.
-fn body_at(value: &Value, parts: &[Part]) -> (Option<Vec<u8>>, Option<String>) {
+fn body_at(value: &TreeValue, parts: &[BodyPart]) -> (Option<Vec<u8>>, Option<String>) {
     let mut note = None;
     for part in parts {
         let is_it = part.only.is_none_or(|(place, word)| {
-            value.at(place).and_then(Value::text) == Some(word.as_bytes())
+            value.at(place).and_then(TreeValue::text) == Some(word.as_bytes())
         });
         let found = value.at(part.at).filter(|found| is_it && !found.is_null());
         let Some(found) = found else { continue };
@@ -329,11 +335,11 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Decodes a list of pieces in hexadecimal digits. Text alone is none: it may be what it says.
-fn hex(value: &Value) -> Option<Vec<u8>> {
-    let Value::List(list) = value else { return None };
+fn hex(value: &TreeValue) -> Option<Vec<u8>> {
+    let TreeValue::List(list) = value else { return None };
     let mut bytes = Vec::new();
     for piece in list {
-        let Value::Text(text) = piece else { return None };
+        let TreeValue::Text(text) = piece else { return None };
         let text = str::from_utf8(text).ok()?;
         for pair in text.as_bytes().chunks(2) {
             let pair = str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
@@ -344,7 +350,7 @@ fn hex(value: &Value) -> Option<Vec<u8>> {
 }
 
 /// Returns the next exchange of httprr: a line with two lengths, then the request and the response.
-fn wire(source: &mut Source<'_>, number: &mut u64) -> Result<Option<Exchange>, Broken> {
+fn wire(source: &mut BlockReader<'_>, number: &mut u64) -> Result<Option<Exchange>, Broken> {
     if *number == 0 && source.offset() == 0 {
         source.take(HTTPRR.len())?;
     }

@@ -1,7 +1,7 @@
 //! The scalars of YAML that hold bodies, quoted ones and literal blocks, a run of bytes at a time
 //! (YAML 1.2.2 §7.3, §8.1). Read here is the value of a key of a block map, from its first byte on.
 
-use crate::cassette::source::{Broken, Source, Why};
+use crate::cassette::source::{BlockReader, Broken, Why};
 use crate::cut::Cut as _;
 use crate::json;
 
@@ -14,7 +14,7 @@ pub(super) struct Scalar {
 
 /// Reads the scalar that begins with this byte, if it is one of these. `column` is that of its key.
 pub(super) fn read(
-    source: &mut Source<'_>,
+    source: &mut BlockReader<'_>,
     first: u8,
     column: usize,
 ) -> Result<Option<Scalar>, Broken> {
@@ -28,13 +28,13 @@ pub(super) fn read(
     }
 }
 
-fn wrong(source: &Source<'_>, what: &str) -> Broken {
+fn wrong(source: &BlockReader<'_>, what: &str) -> Broken {
     Broken::new(Why::Malformed, source.offset(), format!("it is no YAML: {what}"))
 }
 
 /// Reads the text between two quotes. Of the white space around a line break, one space is left, or
 /// the breaks after the first.
-fn quoted(source: &mut Source<'_>, quote: u8, column: usize) -> Result<Vec<u8>, Broken> {
+fn quoted(source: &mut BlockReader<'_>, quote: u8, column: usize) -> Result<Vec<u8>, Broken> {
     source.skip(1);
     let mut text = Vec::new();
     // The blanks at the end of the text that no escape says.
@@ -86,7 +86,7 @@ fn quoted(source: &mut Source<'_>, quote: u8, column: usize) -> Result<Vec<u8>, 
 
 /// Reads on after the break of a line in quotes, up to the next text.
 fn fold(
-    source: &mut Source<'_>,
+    source: &mut BlockReader<'_>,
     mut sign: u8,
     column: usize,
     text: &mut Vec<u8>,
@@ -126,7 +126,7 @@ fn fold(
 }
 
 /// Reads on after a line break whose first byte is this one.
-fn end_break(source: &mut Source<'_>, sign: u8) -> Result<(), Broken> {
+fn end_break(source: &mut BlockReader<'_>, sign: u8) -> Result<(), Broken> {
     if sign == b'\r' && source.peek()? == Some(b'\n') {
         source.skip(1);
     }
@@ -134,7 +134,7 @@ fn end_break(source: &mut Source<'_>, sign: u8) -> Result<(), Broken> {
 }
 
 /// Reads an escape, after its backslash.
-fn escape(source: &mut Source<'_>, column: usize, text: &mut Vec<u8>) -> Result<(), Broken> {
+fn escape(source: &mut BlockReader<'_>, column: usize, text: &mut Vec<u8>) -> Result<(), Broken> {
     let Some(letter) = source.peek()? else { return Ok(()) };
     source.skip(1);
     let char = match letter {
@@ -160,7 +160,7 @@ fn escape(source: &mut Source<'_>, column: usize, text: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-fn code(source: &mut Source<'_>, length: usize) -> Result<char, Broken> {
+fn code(source: &mut BlockReader<'_>, length: usize) -> Result<char, Broken> {
     let digits = source.take(length)?;
     let is_hex = digits.len() == length && digits.iter().all(u8::is_ascii_hexdigit);
     let digits = str::from_utf8(&digits).ok().filter(|_| is_hex);
@@ -170,7 +170,7 @@ fn code(source: &mut Source<'_>, length: usize) -> Result<char, Broken> {
 }
 
 /// Reads a block of lines.
-fn literal(source: &mut Source<'_>, column: usize) -> Result<Scalar, Broken> {
+fn literal(source: &mut BlockReader<'_>, column: usize) -> Result<Scalar, Broken> {
     source.skip(1);
     let mut head = Vec::new();
     read_line(source, &mut head)?;
@@ -222,7 +222,7 @@ fn literal(source: &mut Source<'_>, column: usize) -> Result<Scalar, Broken> {
 }
 
 /// Reads up to so many spaces.
-fn read_spaces(source: &mut Source<'_>, most: usize) -> Result<usize, Broken> {
+fn read_spaces(source: &mut BlockReader<'_>, most: usize) -> Result<usize, Broken> {
     let mut count = 0;
     while count < most {
         let chunk = source.chunk()?;
@@ -238,7 +238,7 @@ fn read_spaces(source: &mut Source<'_>, most: usize) -> Result<usize, Broken> {
 }
 
 /// Appends what is left of a line, and reads its break.
-fn read_line(source: &mut Source<'_>, line: &mut Vec<u8>) -> Result<(), Broken> {
+fn read_line(source: &mut BlockReader<'_>, line: &mut Vec<u8>) -> Result<(), Broken> {
     loop {
         let chunk = source.chunk()?;
         let length = memchr::memchr2(b'\n', b'\r', chunk).unwrap_or(chunk.len());

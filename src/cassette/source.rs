@@ -48,7 +48,7 @@ impl Broken {
 }
 
 /// Bytes that are read block by block, and looked at where they are.
-pub(super) struct Source<'r> {
+pub(super) struct BlockReader<'r> {
     reader: Box<dyn Read + 'r>,
     buffer: Vec<u8>,
     /// The place in the buffer of the next byte, and that after the last one.
@@ -58,10 +58,10 @@ pub(super) struct Source<'r> {
     base: u64,
 }
 
-impl<'r> Source<'r> {
+impl<'r> BlockReader<'r> {
     /// Reads `reader` from its first byte, which a byte order mark may stand before.
     pub(super) fn new(reader: Box<dyn Read + 'r>) -> Self {
-        Source { reader, buffer: Vec::new(), at: 0, end: 0, base: 0 }
+        BlockReader { reader, buffer: Vec::new(), at: 0, end: 0, base: 0 }
     }
 
     /// Returns the bytes that are at hand, at least one but at the end, after reading if there were

@@ -12,22 +12,22 @@ pub(crate) struct Recorder {
     pub(crate) about: &'static str,
     /// A page that says what is in it.
     pub(crate) link: &'static str,
-    pub(super) layouts: &'static [Layout],
+    pub(super) layouts: &'static [FileLayout],
     /// True if it is also written as YAML.
     pub(super) is_yaml: bool,
     pub(super) method: &'static str,
     pub(super) url: &'static str,
     /// What stands before the path, where the URL is in two parts.
     pub(super) host: &'static str,
-    pub(super) request: &'static [Part],
+    pub(super) request: &'static [BodyPart],
     pub(super) status: &'static str,
     pub(super) headers: &'static str,
-    pub(super) body: &'static [Part],
+    pub(super) body: &'static [BodyPart],
 }
 
 /// A shape of the file.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct FileLayout {
     /// Where the exchanges are: names of members, `|` between spellings, `[]` for the elements of a
     /// list. Empty if each document is an exchange.
     pub(super) exchanges: &'static str,
@@ -42,7 +42,7 @@ pub(super) struct Layout {
 
 /// A place where text or bytes may be, and how they are written there.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct BodyPart {
     pub(super) at: &'static str,
     pub(super) coded: Coded,
     /// A place and the text that has to be there.
@@ -64,12 +64,17 @@ pub(super) enum Coded {
     Hex,
 }
 
-const fn part(at: &'static str, coded: Coded) -> Part {
-    Part { at, coded, only: None }
+const fn part(at: &'static str, coded: Coded) -> BodyPart {
+    BodyPart { at, coded, only: None }
 }
 
-const fn part_if(at: &'static str, coded: Coded, place: &'static str, word: &'static str) -> Part {
-    Part { at, coded, only: Some((place, word)) }
+const fn part_if(
+    at: &'static str,
+    coded: Coded,
+    place: &'static str,
+    word: &'static str,
+) -> BodyPart {
+    BodyPart { at, coded, only: Some((place, word)) }
 }
 
 /// What most rows have in common.
@@ -94,7 +99,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "har",
         about: "HAR 1.2: browsers, proxies, PollyJS (JSON and YAML)",
         link: "http://www.softwareishard.com/blog/har-12-spec/",
-        layouts: &[Layout {
+        layouts: &[FileLayout {
             exchanges: "log.entries.[]",
             is_nested: false,
             signs: &[&["log.entries[]"]],
@@ -115,7 +120,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "vcr",
         about: "vcrpy, Ruby's VCR, R's vcr, betamax, go-vcr",
         link: "https://vcrpy.readthedocs.io/en/latest/usage.html",
-        layouts: &[Layout {
+        layouts: &[FileLayout {
             exchanges: "interactions|http_interactions.[]",
             is_nested: false,
             signs: &[
@@ -149,7 +154,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         about: "nock's recorded definitions",
         link: "https://github.com/nock/nock#recording",
         is_yaml: false,
-        layouts: &[Layout {
+        layouts: &[FileLayout {
             exchanges: "[]",
             is_nested: false,
             signs: &[&["[].scope", "[].path"]],
@@ -167,7 +172,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "pairs",
         about: "ExVCR, PHP-VCR: a list of requests with their responses",
         link: "https://hexdocs.pm/exvcr/readme.html",
-        layouts: &[Layout {
+        layouts: &[FileLayout {
             exchanges: "[]",
             is_nested: false,
             signs: &[
@@ -186,7 +191,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "when-then",
         about: "rvcr, httpmock: a document for each exchange",
         link: "https://docs.rs/httpmock",
-        layouts: &[Layout {
+        layouts: &[FileLayout {
             exchanges: "",
             is_nested: false,
             signs: &[&["when.method"], &["when.path"], &["when{}", "then{}"]],
@@ -206,13 +211,13 @@ pub(super) const RECORDERS: &[Recorder] = &[
         link: "https://wiremock.org/docs/stubbing/",
         is_yaml: false,
         layouts: &[
-            Layout {
+            FileLayout {
                 exchanges: "mappings.[]",
                 is_nested: false,
                 signs: &[&["mappings[].request{}"], &["mappings[].response{}"]],
                 top: &["mappings", "meta"],
             },
-            Layout {
+            FileLayout {
                 exchanges: "",
                 is_nested: false,
                 signs: &[&["request.method", "response.status"]],
@@ -251,7 +256,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         about: "Postman's collections: the responses that were saved as examples",
         link: "https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html",
         is_yaml: false,
-        layouts: &[Layout {
+        layouts: &[FileLayout {
             exchanges: "item.[].response.[]",
             is_nested: true,
             signs: &[&["info{}", "item[]"]],
@@ -270,7 +275,7 @@ pub(super) const RECORDERS: &[Recorder] = &[
         about: "Hoverfly's simulations",
         link: "https://docs.hoverfly.io/en/latest/pages/keyconcepts/simulations/simulations.html",
         is_yaml: false,
-        layouts: &[Layout {
+        layouts: &[FileLayout {
             exchanges: "data.pairs.[]",
             is_nested: false,
             signs: &[&["data.pairs[]"]],

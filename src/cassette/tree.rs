@@ -8,7 +8,7 @@ pub(super) const MAX_DEPTH: usize = json::MAX_DEPTH;
 
 /// A node of a tree. The keys of a map are nodes like its values, each right before its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Node {
+pub(super) enum TreeNode {
     /// A map begins.
     Map,
     /// A list begins.
@@ -24,7 +24,7 @@ pub(super) enum Node {
 /// A stream of nodes.
 pub(super) trait Nodes {
     /// Returns the next node, and `None` after the last.
-    fn next(&mut self) -> Result<Option<Node>, Broken>;
+    fn next(&mut self) -> Result<Option<TreeNode>, Broken>;
 
     /// The place up to which the file was read, in bytes.
     fn offset(&self) -> u64;
@@ -42,40 +42,40 @@ pub(super) fn unpacked(text: &str) -> Option<Vec<u8>> {
 
 /// A part of a tree in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum TreeValue {
     Text(Vec<u8>),
     Bare(String),
-    List(Vec<Value>),
+    List(Vec<TreeValue>),
     /// Members, in order.
-    Map(Vec<(Vec<u8>, Value)>),
+    Map(Vec<(Vec<u8>, TreeValue)>),
 }
 
-impl Value {
+impl TreeValue {
     /// Reads the value that begins with a node.
-    pub(super) fn read(first: Node, nodes: &mut dyn Nodes) -> Result<Self, Broken> {
+    pub(super) fn read(first: TreeNode, nodes: &mut dyn Nodes) -> Result<Self, Broken> {
         Ok(match first {
-            Node::Text(text) => Value::Text(text),
+            TreeNode::Text(text) => TreeValue::Text(text),
             // An end that ends nothing does not come.
-            Node::End => Value::Bare("null".into()),
-            Node::Bare(text) => Value::Bare(text),
-            Node::List => {
+            TreeNode::End => TreeValue::Bare("null".into()),
+            TreeNode::Bare(text) => TreeValue::Bare(text),
+            TreeNode::List => {
                 let mut list = Vec::new();
                 loop {
                     match within(nodes)? {
-                        Node::End => break Value::List(list),
-                        node => list.push(Value::read(node, nodes)?),
+                        TreeNode::End => break TreeValue::List(list),
+                        node => list.push(TreeValue::read(node, nodes)?),
                     }
                 }
             }
-            Node::Map => {
+            TreeNode::Map => {
                 let mut members = Vec::new();
                 loop {
                     let key = match within(nodes)? {
-                        Node::End => break Value::Map(members),
+                        TreeNode::End => break TreeValue::Map(members),
                         node => key(node, nodes)?,
                     };
                     let node = within(nodes)?;
-                    members.push((key, Value::read(node, nodes)?));
+                    members.push((key, TreeValue::read(node, nodes)?));
                 }
             }
         })
@@ -84,15 +84,15 @@ impl Value {
     /// Returns the value at a place, members of members with points between their names; of a key
     /// that comes twice, the last one. What a map takes over with `<<` is its own; a list stands for
     /// its first element that has the member.
-    pub(super) fn at(&self, place: &str) -> Option<&Value> {
-        place.split('.').try_fold(self, Value::member)
+    pub(super) fn at(&self, place: &str) -> Option<&TreeValue> {
+        place.split('.').try_fold(self, TreeValue::member)
     }
 
-    fn member<'v>(&'v self, name: &str) -> Option<&'v Value> {
+    fn member<'v>(&'v self, name: &str) -> Option<&'v TreeValue> {
         let members = match self {
-            Value::Map(members) => members,
-            Value::List(list) => return list.iter().find_map(|value| value.member(name)),
-            Value::Text(_) | Value::Bare(_) => return None,
+            TreeValue::Map(members) => members,
+            TreeValue::List(list) => return list.iter().find_map(|value| value.member(name)),
+            TreeValue::Text(_) | TreeValue::Bare(_) => return None,
         };
         let own = |name: &str| {
             let found = members.iter().rev().find(|(key, _)| key == name.as_bytes());
@@ -102,14 +102,14 @@ impl Value {
     }
 
     pub(super) fn is_null(&self) -> bool {
-        matches!(self, Value::Bare(text) if text == "null")
+        matches!(self, TreeValue::Bare(text) if text == "null")
     }
 
     /// Returns text, and a number or boolean as its text.
     pub(super) fn text(&self) -> Option<&[u8]> {
         match self {
-            Value::Text(text) => Some(text),
-            Value::Bare(text) if !self.is_null() => Some(text.as_bytes()),
+            TreeValue::Text(text) => Some(text),
+            TreeValue::Bare(text) if !self.is_null() => Some(text.as_bytes()),
             _ => None,
         }
     }
@@ -117,9 +117,9 @@ impl Value {
     /// Writes the value as JSON, with a space after commas and colons.
     pub(super) fn write_json(&self, out: &mut Vec<u8>) {
         match self {
-            Value::Text(text) => quote(text, out),
-            Value::Bare(text) => out.extend_from_slice(text.as_bytes()),
-            Value::List(list) => {
+            TreeValue::Text(text) => quote(text, out),
+            TreeValue::Bare(text) => out.extend_from_slice(text.as_bytes()),
+            TreeValue::List(list) => {
                 out.push(b'[');
                 for (at, value) in list.iter().enumerate() {
                     out.extend_from_slice(if at == 0 { b"" } else { b", " });
@@ -127,7 +127,7 @@ impl Value {
                 }
                 out.push(b']');
             }
-            Value::Map(members) => {
+            TreeValue::Map(members) => {
                 out.push(b'{');
                 for (at, (key, value)) in members.iter().enumerate() {
                     out.extend_from_slice(if at == 0 { b"" } else { b", " });
@@ -147,7 +147,7 @@ fn quote(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Returns the next node of a map or list that is open.
-fn within(nodes: &mut dyn Nodes) -> Result<Node, Broken> {
+fn within(nodes: &mut dyn Nodes) -> Result<TreeNode, Broken> {
     match nodes.next()? {
         Some(node) => Ok(node),
         None => Err(Broken::new(Why::Cut, nodes.offset(), "it breaks off")),
@@ -155,22 +155,22 @@ fn within(nodes: &mut dyn Nodes) -> Result<Node, Broken> {
 }
 
 /// Returns the key that begins with a node. One that is no scalar has no name.
-pub(super) fn key(node: Node, nodes: &mut dyn Nodes) -> Result<Vec<u8>, Broken> {
-    match Value::read(node, nodes)? {
-        Value::Text(text) => Ok(text),
-        Value::Bare(text) => Ok(text.into_bytes()),
-        Value::List(_) | Value::Map(_) => Ok(Vec::new()),
+pub(super) fn key(node: TreeNode, nodes: &mut dyn Nodes) -> Result<Vec<u8>, Broken> {
+    match TreeValue::read(node, nodes)? {
+        TreeValue::Text(text) => Ok(text),
+        TreeValue::Bare(text) => Ok(text.into_bytes()),
+        TreeValue::List(_) | TreeValue::Map(_) => Ok(Vec::new()),
     }
 }
 
 /// Passes over the value that begins with a node.
-pub(super) fn skip(first: &Node, nodes: &mut dyn Nodes) -> Result<(), Broken> {
-    let mut depth = usize::from(matches!(first, Node::Map | Node::List));
+pub(super) fn skip(first: &TreeNode, nodes: &mut dyn Nodes) -> Result<(), Broken> {
+    let mut depth = usize::from(matches!(first, TreeNode::Map | TreeNode::List));
     while depth > 0 {
         match within(nodes)? {
-            Node::Map | Node::List => depth += 1,
-            Node::End => depth -= 1,
-            Node::Text(_) | Node::Bare(_) => {}
+            TreeNode::Map | TreeNode::List => depth += 1,
+            TreeNode::End => depth -= 1,
+            TreeNode::Text(_) | TreeNode::Bare(_) => {}
         }
     }
     Ok(())

@@ -10,8 +10,8 @@ use saphyr_parser::input::is_breakz;
 use saphyr_parser::{Event, Input, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use crate::cassette::scalar;
-use crate::cassette::source::{Broken, Source, Why};
-use crate::cassette::tree::{MAX_DEPTH, Node, Nodes, too_deep, unpacked};
+use crate::cassette::source::{BlockReader, Broken, Why};
+use crate::cassette::tree::{MAX_DEPTH, Nodes, TreeNode, too_deep, unpacked};
 use crate::json;
 use crate::json::PlainScalar;
 
@@ -26,10 +26,10 @@ const NODE: usize = 64;
 const AHEAD: usize = 16;
 
 /// The characters of a file for YAML's parser, which can't be told why they end.
-struct Chars<'r>(Rc<RefCell<Reading<'r>>>);
+struct Chars<'r>(Rc<RefCell<YamlReading<'r>>>);
 
-struct Reading<'r> {
-    source: Source<'r>,
+struct YamlReading<'r> {
+    source: BlockReader<'r>,
     broken: Option<Broken>,
     /// What the parser looks ahead at, with zeros after the end.
     ahead: VecDeque<char>,
@@ -43,10 +43,10 @@ struct Reading<'r> {
     taken: Option<Vec<u8>>,
 }
 
-impl<'r> Reading<'r> {
-    fn new(source: Source<'r>) -> Self {
+impl<'r> YamlReading<'r> {
+    fn new(source: BlockReader<'r>) -> Self {
         let (broken, ahead, beyond, chars, taken) = Default::default();
-        Reading { source, broken, ahead, beyond, last: ' ', chars, taken }
+        YamlReading { source, broken, ahead, beyond, last: ' ', chars, taken }
     }
 
     /// Reads a character.
@@ -163,7 +163,7 @@ impl Input for Chars<'_> {
 }
 
 /// Reads a character that begins with this byte.
-fn long_char(source: &mut Source<'_>, first: u8) -> Result<char, Broken> {
+fn long_char(source: &mut BlockReader<'_>, first: u8) -> Result<char, Broken> {
     let offset = source.offset();
     let length = (first.leading_ones() as usize).clamp(2, 4);
     let bytes = source.take(length)?;
@@ -173,30 +173,30 @@ fn long_char(source: &mut Source<'_>, first: u8) -> Result<char, Broken> {
 
 /// The nodes of YAML: of one document after another. An alias is the nodes that it stands for.
 pub(super) struct YamlNodes<'r> {
-    reading: Rc<RefCell<Reading<'r>>>,
+    reading: Rc<RefCell<YamlReading<'r>>>,
     parser: Parser<'r, Chars<'r>>,
     /// The maps and lists that are open: true for those in brackets, and in others of these.
     open: Vec<bool>,
-    anchors: HashMap<usize, Rc<[Kept]>>,
+    anchors: HashMap<usize, Rc<[Anchored]>>,
     /// The anchors whose nodes have not ended: their numbers, the depth they are at, their nodes.
-    kept: Vec<(usize, usize, Vec<Kept>)>,
+    kept: Vec<(usize, usize, Vec<Anchored>)>,
     /// The nodes of aliases that are being read, and the place of the next.
-    aliased: Vec<(Rc<[Kept]>, usize)>,
+    aliased: Vec<(Rc<[Anchored]>, usize)>,
     /// What aliases stand for and anchors keep, in bytes.
     size: usize,
 }
 
 /// A node of an anchor.
 #[derive(Clone)]
-enum Kept {
-    Node(Node),
+enum Anchored {
+    Node(TreeNode),
     /// Those of another one.
     Alias(usize),
 }
 
 impl<'r> YamlNodes<'r> {
-    pub(super) fn new(source: Source<'r>) -> Self {
-        let reading = Rc::new(RefCell::new(Reading::new(source)));
+    pub(super) fn new(source: BlockReader<'r>) -> Self {
+        let reading = Rc::new(RefCell::new(YamlReading::new(source)));
         let parser = Parser::new(Chars(Rc::clone(&reading)));
         let (open, anchors, kept, aliased, size) = Default::default();
         YamlNodes { reading, parser, open, anchors, kept, aliased, size }
@@ -222,8 +222,8 @@ impl<'r> YamlNodes<'r> {
     }
 
     /// Counts what is kept or repeated.
-    fn count(&mut self, node: &Node) -> Result<(), Broken> {
-        self.size += NODE + if let Node::Text(text) = node { text.len() } else { 0 };
+    fn count(&mut self, node: &TreeNode) -> Result<(), Broken> {
+        self.size += NODE + if let TreeNode::Text(text) = node { text.len() } else { 0 };
         if self.size > MAX_ALIASED {
             let message =
                 format!("its anchors and aliases stand for more than {MAX_ALIASED} bytes");
@@ -233,14 +233,14 @@ impl<'r> YamlNodes<'r> {
     }
 
     /// Returns the next node of an alias.
-    fn repeated(&mut self) -> Result<Option<Node>, Broken> {
+    fn repeated(&mut self) -> Result<Option<TreeNode>, Broken> {
         while let Some((nodes, at)) = self.aliased.last_mut() {
             let next = nodes.get(*at).cloned();
             *at += 1;
             match next {
                 None => drop(self.aliased.pop()),
-                Some(Kept::Alias(anchor)) => self.repeat(anchor)?,
-                Some(Kept::Node(node)) => {
+                Some(Anchored::Alias(anchor)) => self.repeat(anchor)?,
+                Some(Anchored::Node(node)) => {
                     self.count(&node)?;
                     return Ok(Some(node));
                 }
@@ -261,14 +261,14 @@ impl<'r> YamlNodes<'r> {
     }
 
     /// Keeps a node for the anchors that it is a part of, and those that end with it.
-    fn keep(&mut self, anchor: usize, node: &Node) -> Result<(), Broken> {
+    fn keep(&mut self, anchor: usize, node: &TreeNode) -> Result<(), Broken> {
         if anchor != 0 {
             self.kept.push((anchor, self.open.len(), Vec::new()));
         }
         for at in 0..self.kept.len() {
             self.count(node)?;
             if let Some((_, _, nodes)) = self.kept.get_mut(at) {
-                nodes.push(Kept::Node(node.clone()));
+                nodes.push(Anchored::Node(node.clone()));
             }
         }
         Ok(())
@@ -282,7 +282,7 @@ impl<'r> YamlNodes<'r> {
         }
     }
 
-    fn begin(&mut self, anchor: usize, node: Node, span: Span) -> Result<Node, Broken> {
+    fn begin(&mut self, anchor: usize, node: TreeNode, span: Span) -> Result<TreeNode, Broken> {
         self.keep(anchor, &node)?;
         self.open.push(!span.is_empty() || self.open.last() == Some(&true));
         if self.open.len() > MAX_DEPTH {
@@ -293,7 +293,7 @@ impl<'r> YamlNodes<'r> {
 }
 
 impl Nodes for YamlNodes<'_> {
-    fn next(&mut self) -> Result<Option<Node>, Broken> {
+    fn next(&mut self) -> Result<Option<TreeNode>, Broken> {
         loop {
             if let Some(node) = self.repeated()? {
                 return Ok(Some(node));
@@ -308,13 +308,13 @@ impl Nodes for YamlNodes<'_> {
                     let broken = self.reading.borrow_mut().broken.take();
                     return broken.map_or(Ok(None), Err);
                 }
-                Event::MappingStart(anchor, _) => self.begin(anchor, Node::Map, span)?,
-                Event::SequenceStart(anchor, _) => self.begin(anchor, Node::List, span)?,
+                Event::MappingStart(anchor, _) => self.begin(anchor, TreeNode::Map, span)?,
+                Event::SequenceStart(anchor, _) => self.begin(anchor, TreeNode::List, span)?,
                 Event::MappingEnd | Event::SequenceEnd => {
-                    self.keep(0, &Node::End)?;
+                    self.keep(0, &TreeNode::End)?;
                     self.open.pop();
                     self.end_anchors();
-                    Node::End
+                    TreeNode::End
                 }
                 Event::Scalar(text, style, anchor, tag) => {
                     // The parser has read the colon after a key, and no more; before it says that
@@ -335,7 +335,7 @@ impl Nodes for YamlNodes<'_> {
                 Event::Alias(anchor) => {
                     self.repeat(anchor)?;
                     for (_, _, kept) in &mut self.kept {
-                        kept.push(Kept::Alias(anchor));
+                        kept.push(Anchored::Alias(anchor));
                     }
                     self.end_anchors();
                     continue;
@@ -355,20 +355,20 @@ impl Nodes for YamlNodes<'_> {
 }
 
 /// Returns what a scalar means: by its tag, or in the core schema of YAML 1.2.
-fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Node {
+fn scalar(text: Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> TreeNode {
     let word = tag.map(|tag| tag.suffix.as_str());
     let is_text = style != ScalarStyle::Plain || matches!(word, Some("str" | "" | "binary"));
     match is_text {
-        false if let PlainScalar::Json(json) = json::plain_scalar(&text) => Node::Bare(json),
+        false if let PlainScalar::Json(json) = json::plain_scalar(&text) => TreeNode::Bare(json),
         _ => marked(text.into_owned().into_bytes(), tag),
     }
 }
 
 /// Returns text, or the bytes that it stands for.
-fn marked(text: Vec<u8>, tag: Option<&Tag>) -> Node {
+fn marked(text: Vec<u8>, tag: Option<&Tag>) -> TreeNode {
     let is_binary = tag.is_some_and(|tag| tag.suffix == "binary");
     let packed = str::from_utf8(&text).ok().filter(|_| is_binary);
-    Node::Text(packed.and_then(unpacked).unwrap_or(text))
+    TreeNode::Text(packed.and_then(unpacked).unwrap_or(text))
 }
 
 #[cfg(test)]
@@ -390,8 +390,8 @@ mod tests {
         }
     }
 
-    fn nodes(text: &str, piece: usize) -> Option<Vec<Node>> {
-        let mut nodes = YamlNodes::new(Source::new(Box::new(Pieces(text.as_bytes(), piece))));
+    fn nodes(text: &str, piece: usize) -> Option<Vec<TreeNode>> {
+        let mut nodes = YamlNodes::new(BlockReader::new(Box::new(Pieces(text.as_bytes(), piece))));
         let mut all = Vec::new();
         loop {
             match nodes.next() {
@@ -403,13 +403,13 @@ mod tests {
     }
 
     /// What the parser itself says, a character at a time.
-    fn parsed(text: &str) -> Option<Vec<Node>> {
+    fn parsed(text: &str) -> Option<Vec<TreeNode>> {
         let mut all = Vec::new();
         for event in Parser::new_from_str(text) {
             all.push(match event.ok()?.0 {
-                Event::MappingStart(..) => Node::Map,
-                Event::SequenceStart(..) => Node::List,
-                Event::MappingEnd | Event::SequenceEnd => Node::End,
+                Event::MappingStart(..) => TreeNode::Map,
+                Event::SequenceStart(..) => TreeNode::List,
+                Event::MappingEnd | Event::SequenceEnd => TreeNode::End,
                 Event::Scalar(text, style, _, tag) => scalar(text, style, tag.as_deref()),
                 _ => continue,
             });

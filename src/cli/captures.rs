@@ -8,12 +8,12 @@ use clap::{ArgGroup, Args, ColorChoice, ValueEnum, ValueHint};
 
 use crate::capture::{CapturePlace, Play, PlayChunk, PlayFailure, Tempo};
 use crate::cli::value::Size;
-use crate::cli::{Given, LIMITS, Reading, value};
+use crate::cli::{GivenOptions, LIMITS, ReadOptions, value};
 
 /// `toolstream record`
 #[derive(Args, Debug)]
 #[command(after_long_help = RECORD_EXAMPLES)]
-pub struct Record {
+pub struct RecordCommand {
     /// Replace secrets in FILE
     ///
     /// Keys, tokens, cookies, ids of organisations, projects and accounts, and e-mail addresses
@@ -213,11 +213,11 @@ Examples:
 pub struct Check {
     /// The options of `parse` that are given.
     #[command(flatten)]
-    pub given: Given,
+    pub given: GivenOptions,
 
     /// How captures are read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 
     /// Write the golden files that are missing or differ
     ///
@@ -281,7 +281,7 @@ pub struct Check {
 
     /// The form of the report
     #[arg(long, value_name = "FORM", value_enum, default_value = "text")]
-    pub report: Report,
+    pub report: ReportForm,
 
     /// Print all of the differences, where --report text stops after 200 lines
     #[arg(long)]
@@ -300,7 +300,7 @@ pub struct Check {
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Report {
+pub enum ReportForm {
     /// Differences as people read them
     Text,
     /// An object for each capture, and one for the sum

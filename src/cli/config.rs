@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 
 use crate::assemble::AssemblerConfig;
-use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Printing, Reading, StartIn, Wire};
+use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Printing, ReadOptions, StartIn, Wire};
 use crate::dialect;
 use crate::dressing::From;
 use crate::frame::FrameConfig;
@@ -45,7 +45,7 @@ impl Wire {
     }
 }
 
-impl Reading {
+impl ReadOptions {
     /// Returns the configuration of the pipeline, with the dialect and the tools read from their
     /// files. Follows all choices, unless one is asked for.
     pub fn config(&self) -> anyhow::Result<Config> {

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::{Reading, value};
+use crate::cli::{ReadOptions, value};
 use crate::format::Format;
 
 /// `toolstream convert`
@@ -15,7 +15,7 @@ pub struct Convert {
 
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 
     /// Write calls in fragments, as they come
     ///

@@ -8,9 +8,9 @@ use crate::cli::Parse;
 /// The options of a command line that `parse` has as well, as `--NAME=VALUE`, in the order in which
 /// `parse` declares them. It declares none, and stands before the arguments that it sees.
 #[derive(Debug, Default)]
-pub struct Given(pub Vec<String>);
+pub struct GivenOptions(pub Vec<String>);
 
-impl Args for Given {
+impl Args for GivenOptions {
     fn augment_args(command: Command) -> Command {
         command
     }
@@ -20,7 +20,7 @@ impl Args for Given {
     }
 }
 
-impl FromArgMatches for Given {
+impl FromArgMatches for GivenOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, error::Error> {
         let parse = Parse::augment_args(Command::new("parse"));
         let mut given = Vec::new();
@@ -41,11 +41,11 @@ impl FromArgMatches for Given {
                 false => given.push(format!("--{name}")),
             }
         }
-        Ok(Given(given))
+        Ok(GivenOptions(given))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), error::Error> {
-        *self = Given::from_arg_matches(matches)?;
+        *self = GivenOptions::from_arg_matches(matches)?;
         Ok(())
     }
 }

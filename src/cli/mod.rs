@@ -18,9 +18,9 @@ use clap::{
 };
 use clap_complete::Shell;
 
-pub(crate) use captures::{Check, Order, Record, Replay, Report};
+pub(crate) use captures::{Check, Order, RecordCommand, Replay, ReportForm};
 pub(crate) use convert::{Convert, Ids};
-pub(crate) use given::Given;
+pub(crate) use given::GivenOptions;
 pub(crate) use value::{Auto, ChoiceFilter, NONE, Size, event_key, event_type};
 
 use crate::agent::Rules;
@@ -28,7 +28,7 @@ use crate::dialect::Selection;
 use crate::dressing::From;
 use crate::format::Format;
 use crate::frame::Framing;
-use crate::rows::Field;
+use crate::rows::AnswerPlace;
 
 /// Read the stream of a language model, write NDJSON events or a summary
 ///
@@ -150,7 +150,7 @@ pub enum Command {
     /// Any provider's stream in, another provider's stream out
     Convert(Late<Convert>),
     /// Pass a stream on, and keep it with its rhythm
-    Record(Late<Record>),
+    Record(Late<RecordCommand>),
     /// Play captures: their rhythm, in pieces, with faults
     Replay(Late<Replay>),
     /// Captures against their golden files
@@ -210,7 +210,7 @@ impl<T: FromArgMatches> FromArgMatches for Late<T> {
 pub struct Parse {
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 
     /// What to print.
     #[command(flatten)]
@@ -234,7 +234,7 @@ Examples:
 pub struct Classify {
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 
     /// What to print.
     #[command(flatten)]
@@ -256,7 +256,7 @@ pub struct Classify {
     /// row stays as it is. A row that can't be read gets an answer of type `error`, and only
     /// --exit-code makes a failure of it.
     #[arg(long, value_name = "FIELD", conflicts_with = "timing")]
-    pub rows: Option<Field>,
+    pub rows: Option<AnswerPlace>,
 
     /// The field of --rows is base64
     #[arg(long, requires = "rows")]
@@ -286,13 +286,13 @@ Examples:
 pub struct Show {
     /// How to read.
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadOptions,
 
     /// Which parts to show, with commas between them
     ///
     /// [default: all on a terminal, else text]
     #[arg(long = "with", value_name = "PARTS", value_enum, value_delimiter = ',')]
-    pub parts: Vec<Part>,
+    pub parts: Vec<ShownPart>,
 
     /// When to use colours
     ///
@@ -307,7 +307,7 @@ pub struct Show {
 
 /// A part of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Part {
+pub enum ShownPart {
     /// The answer
     Text,
     /// The model's thinking
@@ -574,7 +574,7 @@ pub struct Agent {
         value_delimiter = ',',
         requires = "show"
     )]
-    pub parts: Vec<Part>,
+    pub parts: Vec<ShownPart>,
 
     /// Leave text as it is on a terminal too: no lines broken between words, no styles for Markdown
     #[arg(long, requires = "show")]
@@ -788,7 +788,7 @@ pub struct Wire {
 
 /// The inputs of a command, and how their messages are read.
 #[derive(Args, Debug)]
-pub struct Reading {
+pub struct ReadOptions {
     /// How bytes are read.
     #[command(flatten)]
     pub wire: Wire,

@@ -52,7 +52,7 @@ const FILE_TIP: &str = "`toolstream formats` lists them all, and the name of a F
 
 const TIP: &str = "`toolstream formats` lists them all";
 
-fn with_auto(rows: impl Iterator<Item = Named>) -> Vec<Named> {
+fn with_auto(rows: impl Iterator<Item = NamedValue>) -> Vec<NamedValue> {
     [("auto", "find out")].into_iter().chain(rows).collect()
 }
 
@@ -61,11 +61,11 @@ fn or_auto<T>(name: &str, row: Auto<T>) -> Option<Auto<T>> {
 }
 
 /// A name, and what it means.
-type Named = (&'static str, &'static str);
+type NamedValue = (&'static str, &'static str);
 
 /// Parses one of some names; `-` and `_` are the same.
 pub(super) struct Names<V> {
-    all: fn() -> Vec<Named>,
+    all: fn() -> Vec<NamedValue>,
     find: fn(&str) -> Option<V>,
     /// The command that lists all names, if they are too many for an error.
     tip: &'static str,
@@ -117,7 +117,7 @@ pub(super) fn program() -> RowName<From> {
 #[derive(Clone)]
 pub(super) struct RowName<V> {
     choose: fn(&str) -> Result<V, RowError>,
-    all: fn() -> Vec<Named>,
+    all: fn() -> Vec<NamedValue>,
     tip: &'static str,
 }
 
@@ -145,16 +145,16 @@ impl<V: Clone + Send + Sync + 'static> TypedValueParser for RowName<V> {
     }
 }
 
-fn with_none(rows: impl Iterator<Item = &'static str>) -> Vec<Named> {
+fn with_none(rows: impl Iterator<Item = &'static str>) -> Vec<NamedValue> {
     ["auto", "none"].into_iter().chain(rows).map(|name| (name, "")).collect()
 }
 
-fn names(all: fn() -> Vec<Named>) -> Vec<&'static str> {
+fn names(all: fn() -> Vec<NamedValue>) -> Vec<&'static str> {
     all().into_iter().map(|(name, _)| name).collect()
 }
 
-fn possible(all: fn() -> Vec<Named>) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
-    let value = |(name, about): Named| match about {
+fn possible(all: fn() -> Vec<NamedValue>) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
+    let value = |(name, about): NamedValue| match about {
         "" => PossibleValue::new(name),
         about => PossibleValue::new(name).help(about),
     };

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use anyhow::{Context, bail};
 
 use crate::cli::{ChoiceFilter, Convert, Ids};
-use crate::commands::exchanges::{Source, Stream, fail, may_be_cassette};
-use crate::commands::reader::Reader;
+use crate::commands::exchanges::{Stream, StreamSource, fail, may_be_cassette};
+use crate::commands::reader::InputReader;
 use crate::commands::{Inputs, conclude, lost, print, shown};
 use crate::convert::{self, Converter, MessageCount, OneMessage, Options};
 use crate::format::{Carry, Envelope, Info, Losses, Writing};
@@ -37,7 +37,7 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     let max = args.reading.wire.max_memory.0;
     let witness = Witness::new(converter, &mut status, shown(name), io::stderr());
     let mut sink = OneMessage::new(Capped::new(witness, max), args.message, &mut seen);
-    let mut read = |source: Source<'_>, stderr: &mut dyn Write, status: &mut Status| {
+    let mut read = |source: StreamSource<'_>, stderr: &mut dyn Write, status: &mut Status| {
         let progress = source.progress();
         let mut input = match source.stream {
             Stream::Input(input) => input,
@@ -45,7 +45,7 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
                 return fail(&mut sink, code, &message, offset).map(|()| None);
             }
         };
-        let mut reader = Reader::new(Pipeline::new(&config), &mut sink);
+        let mut reader = InputReader::new(Pipeline::new(&config), &mut sink);
         let ended = pump(&mut input, &mut reader, &progress)?;
         Ok(conclude(&ended, &source.name, stderr, status))
     };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::cli::Detect;
-use crate::commands::exchanges::{Source, Stream};
+use crate::commands::exchanges::{Stream, StreamSource};
 use crate::commands::{Inputs, conclude, lost, shown};
 use crate::detect;
 use crate::detect::Verdict;
@@ -21,8 +21,8 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
     let mut status = Status::default();
     let mut separator = "";
     for name in &inputs.names {
-        let mut read = |source: Source<'_>, stderr: &mut dyn Write, status: &mut Status| {
-            let Source { name, file, stream, .. } = source;
+        let mut read = |source: StreamSource<'_>, stderr: &mut dyn Write, status: &mut Status| {
+            let StreamSource { name, file, stream, .. } = source;
             let mut input = match stream {
                 Stream::Input(input) => input,
                 Stream::Broken { code, message, offset } => {
@@ -31,7 +31,7 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
                     return Ok(None);
                 }
             };
-            let mut look = Look { own: args.format, ..Look::default() };
+            let mut look = HeadVerdict { own: args.format, ..HeadVerdict::default() };
             let ended = look.read(&mut input);
             let signal = conclude(&ended, &name, stderr, status);
             if signal.is_some() || matches!(ended, Ended::Unreadable(_)) {
@@ -55,14 +55,14 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
 
 /// The head of an input, and the verdict on it.
 #[derive(Default)]
-struct Look {
+struct HeadVerdict {
     /// The format that is tried first.
     own: Option<&'static Format>,
     head: Vec<u8>,
     verdict: Verdict,
 }
 
-impl Look {
+impl HeadVerdict {
     /// Reads until the format is known, and at most as much as detection does. Examines the head
     /// again each time that it has doubled, so that the time is linear.
     fn read(&mut self, input: &mut Input<'_>) -> Ended {
@@ -124,7 +124,7 @@ impl Look {
 
 /// A verdict as an object.
 #[derive(Serialize)]
-struct Row<'a> {
+struct VerdictRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     framing: &'a str,
@@ -138,7 +138,7 @@ pub fn describe(verdict: &Verdict, file: Option<&str>, as_json: bool) -> String 
     let mut out = String::new();
     if as_json {
         let Verdict { framing, format, evidence, alternatives } = verdict;
-        let row = Row { file, framing, format, evidence, alternatives };
+        let row = VerdictRow { file, framing, format, evidence, alternatives };
         // Serialising text and lists of text never fails.
         json::make_safe(&serde_json::to_string(&row).unwrap_or_default(), &mut out);
         out.push('\n');

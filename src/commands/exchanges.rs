@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 
-use crate::cassette::{Broken, Cassette, Exchange, Search, Why};
+use crate::cassette::{Broken, Cassette, CassetteSearch, Exchange, Why};
 use crate::commands::{Inputs, shown};
 use crate::cut::Cut as _;
 use crate::detect;
@@ -22,7 +22,7 @@ use crate::status::{Outcome, Status};
 const MAX_NAMED: usize = 5;
 
 /// One stream: an input, or the answer of an exchange in it.
-pub(super) struct Source<'i> {
+pub(super) struct StreamSource<'i> {
     /// Its name in messages.
     pub(super) name: String,
     /// Its name in the output, if it is one of several.
@@ -43,7 +43,7 @@ pub(super) enum Stream<'i> {
     },
 }
 
-impl Source<'_> {
+impl StreamSource<'_> {
     /// Returns the progress of reading it.
     pub(super) fn progress(&self) -> Progress {
         match &self.stream {
@@ -65,7 +65,7 @@ impl Stream<'_> {
 
 /// Reads a part: it is given where to report, and the status of all. Returns the signal that came.
 pub(super) type ReadSource<'r> =
-    dyn FnMut(Source<'_>, &mut dyn Write, &mut Status) -> io::Result<Option<i32>> + 'r;
+    dyn FnMut(StreamSource<'_>, &mut dyn Write, &mut Status) -> io::Result<Option<i32>> + 'r;
 
 /// An input that was looked into.
 enum Opened<'i, 's> {
@@ -110,7 +110,7 @@ impl io::Read for Bytes<'_> {
 
 /// Finds out if an input is a cassette, by as few of its bytes as say it.
 fn look<'s>(mut input: Input<'s>) -> Opened<'s, 's> {
-    let (mut head, mut buffer, mut search) = (Vec::new(), Vec::new(), Search::default());
+    let (mut head, mut buffer, mut search) = (Vec::new(), Vec::new(), CassetteSearch::default());
     loop {
         let read = input.read(&mut buffer);
         match (&read, head.is_empty()) {
@@ -236,7 +236,7 @@ impl Inputs<'_> {
             (Opened::Cassette(cassette), _) => cassette,
             (Opened::Stream(input), None) => {
                 let (name, stream) = (shown(name).to_owned(), Stream::Input(input));
-                let source = Source { name, file, stream, clock };
+                let source = StreamSource { name, file, stream, clock };
                 return read(source, stderr, status);
             }
             (Opened::Stream(_), Some(_)) => {
@@ -272,7 +272,7 @@ impl Inputs<'_> {
             }
             let file = if number.is_some() { file.clone() } else { Some(whole.clone()) };
             let stream = Stream::Input(input_of(exchange, &self.signals));
-            let source = Source { name: whole, file, stream, clock: Clock::default() };
+            let source = StreamSource { name: whole, file, stream, clock: Clock::default() };
             if let Some(signal) = read(source, stderr, status)? {
                 return Ok(Some(signal));
             }
@@ -306,7 +306,7 @@ impl Inputs<'_> {
         let Broken { message, offset, .. } = broken;
         let stream = Stream::Broken { code, message, offset };
         let (name, file) = (shown(path).to_owned(), Some(path.to_owned()));
-        let source = Source { name, file, stream, clock: Clock::default() };
+        let source = StreamSource { name, file, stream, clock: Clock::default() };
         read(source, stderr, status)
     }
 }

@@ -68,16 +68,16 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
 /// The five tables.
 #[derive(Default, Serialize)]
 struct Listing {
-    framings: Vec<Row>,
-    formats: Vec<Row>,
-    dialects: Vec<Row>,
-    programs: Vec<Row>,
-    cassettes: Vec<Row>,
+    framings: Vec<ListedRow>,
+    formats: Vec<ListedRow>,
+    dialects: Vec<ListedRow>,
+    programs: Vec<ListedRow>,
+    cassettes: Vec<ListedRow>,
 }
 
 /// A row of any of them; what a table does not have is absent.
 #[derive(Default, Serialize)]
-struct Row {
+struct ListedRow {
     #[serde(skip)]
     kind: &'static str,
     name: &'static str,
@@ -108,37 +108,37 @@ impl Listing {
     /// Returns all rows, or that of one format of a user's.
     fn new(own: Option<&'static Format>) -> Self {
         if let Some(format) = own {
-            return Listing { formats: vec![Row::of(format)], ..Listing::default() };
+            return Listing { formats: vec![ListedRow::of(format)], ..Listing::default() };
         }
-        let framings = FRAMINGS.iter().map(|row| Row {
+        let framings = FRAMINGS.iter().map(|row| ListedRow {
             kind: "framing",
             name: row.name,
             about: Some(row.about),
-            ..Row::default()
+            ..ListedRow::default()
         });
-        let formats = FORMATS.iter().map(|row| Row::of(row));
-        let dialects = DIALECTS.iter().map(|row| Row {
+        let formats = FORMATS.iter().map(|row| ListedRow::of(row));
+        let dialects = DIALECTS.iter().map(|row| ListedRow {
             kind: "dialect",
             name: row.name,
             aliases: Some(row.aliases),
             models: Some(row.models),
             markers: Some(row.markers().collect()),
-            ..Row::default()
+            ..ListedRow::default()
         });
-        let programs = PROGRAMS.iter().map(|row| Row {
+        let programs = PROGRAMS.iter().map(|row| ListedRow {
             kind: "program",
             name: row.name,
             aliases: Some(row.aliases),
             about: Some(row.about),
             link: Some(row.link),
-            ..Row::default()
+            ..ListedRow::default()
         });
-        let cassettes = recorders().map(|row| Row {
+        let cassettes = recorders().map(|row| ListedRow {
             kind: "cassette",
             name: row.name,
             about: Some(row.about),
             link: Some(row.link),
-            ..Row::default()
+            ..ListedRow::default()
         });
         Listing {
             cassettes: cassettes.collect(),
@@ -149,14 +149,14 @@ impl Listing {
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = &Row> {
+    fn rows(&self) -> impl Iterator<Item = &ListedRow> {
         let wire = self.framings.iter().chain(&self.formats);
         wire.chain(&self.dialects).chain(&self.programs).chain(&self.cassettes)
     }
 
     /// Returns every name and alias once: a format and a dialect may share one.
     fn names(&self) -> Vec<&'static str> {
-        let names: BTreeSet<_> = self.rows().flat_map(Row::names).collect();
+        let names: BTreeSet<_> = self.rows().flat_map(ListedRow::names).collect();
         names.into_iter().collect()
     }
 
@@ -203,9 +203,9 @@ impl Listing {
     }
 }
 
-impl Row {
-    fn of(format: &Format) -> Row {
-        Row {
+impl ListedRow {
+    fn of(format: &Format) -> ListedRow {
+        ListedRow {
             kind: "format",
             name: format.name,
             aliases: Some(format.aliases),
@@ -215,7 +215,7 @@ impl Row {
             writes: Some(format.write.is_some()),
             next: Some(format.request.is_some()),
             evidence: Some(format.evidence),
-            ..Row::default()
+            ..ListedRow::default()
         }
     }
 

@@ -11,7 +11,7 @@ use crate::sink;
 use crate::sink::{Label, error_code};
 use crate::status::Status;
 
-use crate::commands::exchanges::{Source, Stream};
+use crate::commands::exchanges::{Stream, StreamSource};
 use crate::commands::{Inputs, conclude, lost};
 
 pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
@@ -21,9 +21,9 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     let (strict, max_event) = (args.strict, args.max_event.0);
     let config = FrameConfig { strict, max_event, ..FrameConfig::default() };
     for name in &inputs.names {
-        let mut read = |source: Source<'_>, _: &mut dyn Write, status: &mut Status| {
+        let mut read = |source: StreamSource<'_>, _: &mut dyn Write, status: &mut Status| {
             let progress = source.progress();
-            let Source { name, file, stream, .. } = source;
+            let StreamSource { name, file, stream, .. } = source;
             let mut task = Printer {
                 framer: AutoFramer::new(args.framing, config),
                 reporter: Reporter {

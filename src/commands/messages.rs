@@ -10,7 +10,7 @@ use rustix::stdio::stdout;
 use rustix::termios::tcgetwinsize;
 
 use crate::capture::Rhythm;
-use crate::cli::{ChoiceFilter, Classify, Parse, Part, Printing, Reading, Show};
+use crate::cli::{ChoiceFilter, Classify, Parse, Printing, ReadOptions, Show, ShownPart};
 use crate::io::{Ended, Output, Progress, die, pump, report, report_on};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
@@ -19,9 +19,9 @@ use crate::sink::{
 };
 use crate::status::{Outcome, Status, Witness};
 
-use crate::commands::exchanges::{ReadSource, Source, Stream, fail, may_be_cassette};
+use crate::commands::exchanges::{ReadSource, Stream, StreamSource, fail, may_be_cassette};
 use crate::commands::parallel::{Finished, parallel};
-use crate::commands::reader::Reader;
+use crate::commands::reader::InputReader;
 use crate::commands::rows::rows;
 use crate::commands::{HasRead, Inputs, conclude, has_color, lost};
 
@@ -68,7 +68,7 @@ pub(super) fn show(args: &Show) -> anyhow::Result<u8> {
 }
 
 /// Returns the configuration of a command that follows one choice: the first, by default.
-fn of_one_choice(reading: &Reading, command: &str) -> anyhow::Result<Config> {
+fn of_one_choice(reading: &ReadOptions, command: &str) -> anyhow::Result<Config> {
     if reading.choice == Some(ChoiceFilter::All) {
         bail!("{command} follows one choice: --choice takes a number");
     }
@@ -78,18 +78,18 @@ fn of_one_choice(reading: &Reading, command: &str) -> anyhow::Result<Config> {
 }
 
 /// Returns how the answer looks on this standard output: these parts of it, or those that suit.
-pub(super) fn look(parts: &[Part], color: ColorChoice, is_plain: bool) -> Look {
+pub(super) fn look(parts: &[ShownPart], color: ColorChoice, is_plain: bool) -> Look {
     let is_terminal = io::stdout().is_terminal();
-    let wants = |part| parts.contains(&part) || parts.contains(&Part::All);
+    let wants = |part| parts.contains(&part) || parts.contains(&ShownPart::All);
     let parts = match (parts.is_empty(), is_terminal) {
         (true, true) => Parts::ALL,
         (true, false) => Parts::TEXT,
         (false, _) => Parts {
-            text: wants(Part::Text),
-            reasoning: wants(Part::Reasoning),
-            calls: wants(Part::Calls),
-            results: wants(Part::Results),
-            usage: wants(Part::Usage),
+            text: wants(ShownPart::Text),
+            reasoning: wants(ShownPart::Reasoning),
+            calls: wants(ShownPart::Calls),
+            results: wants(ShownPart::Results),
+            usage: wants(ShownPart::Usage),
         },
     };
     let has_color = has_color(color);
@@ -119,7 +119,7 @@ enum Print<'a> {
 /// A command with its options resolved and their files read; shared by all inputs.
 struct Job<'a> {
     inputs: Inputs<'a>,
-    reading: &'a Reading,
+    reading: &'a ReadOptions,
     print: Print<'a>,
     config: Config,
     /// True if half an answer is a failure.
@@ -129,7 +129,7 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(reading: &'a Reading, config: Config, print: Print<'a>) -> anyhow::Result<Self> {
+    fn new(reading: &'a ReadOptions, config: Config, print: Print<'a>) -> anyhow::Result<Self> {
         let (inputs, sum) = (Inputs::with_folders(&reading.files)?, Mutex::default());
         let wants_answer = false;
         Ok(Job { inputs, reading, print, config, wants_answer, sum })
@@ -140,7 +140,7 @@ impl<'a> Job<'a> {
         let mut out = Output::standard();
         let mut status = Status::default();
         for name in &self.inputs.names {
-            let mut read = |source: Source<'_>, _: &mut dyn Write, status: &mut Status| {
+            let mut read = |source: StreamSource<'_>, _: &mut dyn Write, status: &mut Status| {
                 let progress = source.progress();
                 let read = self.read(source, &mut out, &mut progress.stderr(), &progress)?;
                 status.add(read.status);
@@ -167,7 +167,7 @@ impl<'a> Job<'a> {
     /// Reads one part to its end. Fails only if writing does.
     fn read(
         &self,
-        source: Source<'_>,
+        source: StreamSource<'_>,
         out: &mut dyn Write,
         stderr: &mut dyn Write,
         progress: &Progress,
@@ -179,7 +179,7 @@ impl<'a> Job<'a> {
             Print::Summaries(printing) => (printing.timing, self.reading.wire.max_memory.0),
             Print::People(look) => (look.parts.usage, 0),
         };
-        let Source { name, file, stream, clock } = source;
+        let StreamSource { name, file, stream, clock } = source;
         let size = stream.size();
         let beside = size.filter(|_| wants_time).map(|size| Rhythm::beside(&name, size));
         let rhythm = match beside.transpose() {
@@ -205,7 +205,7 @@ impl<'a> Job<'a> {
         };
         let (ended, is_guess) = match stream {
             Stream::Input(mut input) => {
-                let mut reader = Reader::new(pipeline, &mut *sink).timed(clock, rhythm);
+                let mut reader = InputReader::new(pipeline, &mut *sink).timed(clock, rhythm);
                 let ended = pump(&mut input, &mut reader, progress)?;
                 (ended, reader.pipeline().is_plain() && self.reading.wire.finds_all_out())
             }
@@ -227,7 +227,7 @@ impl<'a> Job<'a> {
     fn read_whole(&self, name: &str) -> Finished {
         let mut result = Finished::default();
         let Finished { status, out, stderr } = &mut result;
-        let mut read = |source: Source<'_>, stderr: &mut dyn Write, status: &mut Status| {
+        let mut read = |source: StreamSource<'_>, stderr: &mut dyn Write, status: &mut Status| {
             let read = self.read(source, out, stderr, &Progress::none())?;
             status.add(read.status);
             Ok(read.signal)

@@ -42,7 +42,7 @@ use crate::sink::schema;
 use crate::status::{Outcome, Status};
 
 pub use detect::describe;
-pub use reader::Reader;
+pub use reader::InputReader;
 
 /// The manual page; a test compares it with the command line.
 const MAN: &str = include_str!("../../man/toolstream.1");

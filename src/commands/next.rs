@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use crate::agent::{self, Approval, Runner, Stop};
 use crate::cli::{Next, Passing, Running};
 use crate::commands::exchanges::open_one;
-use crate::commands::reader::Reader;
+use crate::commands::reader::InputReader;
 use crate::commands::request::{named, read_json, read_request};
 use crate::commands::tools::{rules, toolbox};
 use crate::commands::{conclude, lost, needs_pipe, print, shown};
@@ -230,7 +230,7 @@ fn read_answer(
     let mut message = LastMessage::default();
     let both = Both { message: &mut message, out };
     let mut sink = Witness::new(both, status, shown(file), progress.stderr());
-    let mut task = Reader::new(Pipeline::new(&config), &mut sink);
+    let mut task = InputReader::new(Pipeline::new(&config), &mut sink);
     let ended = pump(&mut input, &mut task, &progress).map_err(lost)?;
     drop(sink);
     if let Some(signal) = conclude(&ended, file, &mut io::stderr(), status) {

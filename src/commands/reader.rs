@@ -8,7 +8,7 @@ use crate::pipeline::Pipeline;
 use crate::sink::{Clock, Sink};
 
 /// The layers of one input, from bytes to lines.
-pub struct Reader<'s> {
+pub struct InputReader<'s> {
     pipeline: Pipeline,
     sink: &'s mut dyn Sink,
     clock: Option<Clock>,
@@ -17,10 +17,10 @@ pub struct Reader<'s> {
     offset: u64,
 }
 
-impl<'s> Reader<'s> {
+impl<'s> InputReader<'s> {
     /// Reads into `sink`.
     pub fn new(pipeline: Pipeline, sink: &'s mut dyn Sink) -> Self {
-        Reader { pipeline, sink, clock: None, rhythm: None, offset: 0 }
+        InputReader { pipeline, sink, clock: None, rhythm: None, offset: 0 }
     }
 
     /// Returns the layers from bytes to events.
@@ -31,11 +31,11 @@ impl<'s> Reader<'s> {
     /// Adds the clock that the sink has, if any, and of a capture where it is known when the bytes
     /// came.
     pub(super) fn timed(self, clock: Option<Clock>, rhythm: Option<Rhythm>) -> Self {
-        Reader { clock, rhythm, ..self }
+        InputReader { clock, rhythm, ..self }
     }
 }
 
-impl Task for Reader<'_> {
+impl Task for InputReader<'_> {
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {

@@ -9,7 +9,7 @@ use rustix::fs::{FileType, fstat};
 use rustix::stdio::stdin;
 
 use crate::capture::{Redactor, joined, times_of};
-use crate::cli::Record;
+use crate::cli::RecordCommand;
 use crate::commands::redact::{redact, report_spread};
 use crate::commands::{Inputs, conclude, lost, needs_pipe, shown};
 use crate::event::Code;
@@ -17,7 +17,7 @@ use crate::io::{Output, Progress, Task, die, pump, report_error, report_on};
 use crate::pipeline::Config;
 use crate::status::{Outcome, Status};
 
-pub(super) fn record(args: &Record) -> anyhow::Result<u8> {
+pub(super) fn record(args: &RecordCommand) -> anyhow::Result<u8> {
     let name = args.file.as_str();
     if name == "-" {
         bail!("name a FILE to keep the stream in: it is passed on to standard output in any case");
@@ -30,8 +30,8 @@ pub(super) fn record(args: &Record) -> anyhow::Result<u8> {
     };
     let held = args.redact.then(Default::default);
     let (capture, times) = (Growing::open(name)?, Growing::open(&times_of(name))?);
-    let kept = Some(Kept { capture, times, held });
-    let mut task = Recorder {
+    let kept = Some(RecordingFiles { capture, times, held });
+    let mut task = Recording {
         name,
         began: Instant::now(),
         kept,
@@ -96,14 +96,14 @@ impl Growing {
 }
 
 /// The files of a recording.
-struct Kept {
+struct RecordingFiles {
     capture: Growing,
     times: Growing,
     /// The capture and its times until its end, if secrets in it are replaced.
     held: Option<(Vec<u8>, String)>,
 }
 
-impl Kept {
+impl RecordingFiles {
     /// Adds a read to both files, or to none of them.
     fn add(&mut self, bytes: &[u8], time: Duration) -> io::Result<()> {
         let line = format!("{} {}\n", time.as_millis(), bytes.len());
@@ -118,7 +118,7 @@ impl Kept {
     }
 
     fn write(&mut self, bytes: &[u8], lines: &str) -> io::Result<()> {
-        let Kept { capture, times, .. } = self;
+        let RecordingFiles { capture, times, .. } = self;
         let lengths = [&*capture, &*times].map(|file| file.length.unwrap_or_default());
         let written = capture.add(bytes).and_then(|()| times.add(lines.as_bytes()));
         if written.is_err() {
@@ -142,19 +142,19 @@ impl Kept {
 }
 
 /// Keeps what it is fed, and passes it on.
-struct Recorder<'a> {
+struct Recording<'a> {
     name: &'a str,
     /// The time at which the stream was first waited for.
     began: Instant,
     /// None after a write that failed: the stream is still passed on.
-    kept: Option<Kept>,
+    kept: Option<RecordingFiles>,
     /// The number of bytes that have been fed.
     length: u64,
     out: &'a mut Output,
     status: &'a mut Status,
 }
 
-impl Recorder<'_> {
+impl Recording<'_> {
     /// Reports that the stream can no longer be kept, if so.
     fn note(&mut self, written: Option<io::Result<()>>, offset: u64) {
         if let Some(Err(error)) = written {
@@ -173,7 +173,7 @@ impl Recorder<'_> {
     }
 }
 
-impl Task for Recorder<'_> {
+impl Task for Recording<'_> {
     fn feed(&mut self, bytes: &[u8]) -> io::Result<()> {
         let before = self.length;
         self.length += bytes.len() as u64;

@@ -132,7 +132,7 @@ fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
     needs_pipe("--http reads a request from it")?;
     service.note_several();
     let mut out = Output::standard();
-    let mut input = Asked { signals, until: Instant::now() + service.patience };
+    let mut input = AwaitedInput { signals, until: Instant::now() + service.patience };
     let mut held = service.room.held();
     let request = HttpRequest::read(&mut input, &mut out, service.max_body, &mut held);
     let outcome = match &request {
@@ -156,12 +156,12 @@ fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
 }
 
 /// Standard input, which is waited for until a time. A signal ends the program.
-struct Asked<'s> {
+struct AwaitedInput<'s> {
     signals: &'s Signals,
     until: Instant,
 }
 
-impl io::Read for Asked<'_> {
+impl io::Read for AwaitedInput<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match wait_for(stdin(), self.signals, Some(self.until))? {
             Woken::Ready => Ok(rustix::io::read(stdin(), buffer)?),

@@ -14,7 +14,7 @@ use crate::cut::Cut as _;
 use crate::frame::without_mark;
 use crate::io::{Output, Progress, Task, die, pump, report};
 use crate::pipeline::Config;
-use crate::rows::{Field, RowReader};
+use crate::rows::{AnswerPlace, RowReader};
 use crate::sink;
 use crate::status::{Outcome, Status};
 
@@ -25,7 +25,7 @@ use crate::commands::{HasRead, Inputs, Lost, conclude, shown, write_now};
 const MAX_REPORTED: u64 = 10;
 
 /// Reads all inputs. Returns the exit status.
-pub(super) fn rows(args: &Classify, field: &Field, config: &Config) -> anyhow::Result<u8> {
+pub(super) fn rows(args: &Classify, field: &AnswerPlace, config: &Config) -> anyhow::Result<u8> {
     let wire = &args.reading.wire;
     let reader = RowReader {
         field,
@@ -40,7 +40,7 @@ pub(super) fn rows(args: &Classify, field: &Field, config: &Config) -> anyhow::R
     let (done, results) = channel();
     let (emptied, empties) = channel();
     // What is under way is bounded by the batches that there are.
-    (0..4 * threads).for_each(|_| drop(emptied.send(Batch::default())));
+    (0..4 * threads).for_each(|_| drop(emptied.send(RowBatch::default())));
     let batches = Mutex::new(batches);
     let (sum, read) = thread::scope(|scope| {
         for _ in 0..threads {
@@ -78,7 +78,7 @@ pub(super) fn rows(args: &Classify, field: &Field, config: &Config) -> anyhow::R
 
 /// Some whole rows of an input, and their results.
 #[derive(Default)]
-struct Batch {
+struct RowBatch {
     /// Its place in the order.
     at: usize,
     /// The input's name.
@@ -89,12 +89,12 @@ struct Batch {
     out: Vec<u8>,
     /// The reports on the first rows that failed.
     stderr: Vec<Vec<u8>>,
-    sum: Sum,
+    sum: RowCount,
 }
 
 /// The rows that have been read.
 #[derive(Default)]
-struct Sum {
+struct RowCount {
     rows: u64,
     failed: u64,
     without_field: u64,
@@ -103,8 +103,8 @@ struct Sum {
     messages: sink::Sum,
 }
 
-impl Sum {
-    fn add(&mut self, other: Sum) {
+impl RowCount {
+    fn add(&mut self, other: RowCount) {
         self.rows += other.rows;
         self.failed += other.failed;
         self.without_field += other.without_field;
@@ -118,8 +118,8 @@ struct Cutter<'a> {
     name: &'a str,
     /// The most bytes of a row; 0 is no limit.
     max_row: usize,
-    filled: Sender<Batch>,
-    emptied: Receiver<Batch>,
+    filled: Sender<RowBatch>,
+    emptied: Receiver<RowBatch>,
     /// The number of batches so far.
     count: usize,
     /// The number of the next row.
@@ -129,7 +129,7 @@ struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    fn new(max_row: usize, filled: Sender<Batch>, emptied: Receiver<Batch>) -> Self {
+    fn new(max_row: usize, filled: Sender<RowBatch>, emptied: Receiver<RowBatch>) -> Self {
         Cutter { name: "", max_row, filled, emptied, count: 0, row: 1, rest: Vec::new() }
     }
 
@@ -197,7 +197,7 @@ impl Task for Cutter<'_> {
 }
 
 /// Reads the rows of batches, until there are no more.
-fn work(batches: &Mutex<Receiver<Batch>>, done: &Sender<Batch>, reader: &RowReader<'_>) {
+fn work(batches: &Mutex<Receiver<RowBatch>>, done: &Sender<RowBatch>, reader: &RowReader<'_>) {
     loop {
         let next = batches.lock().ok().and_then(|batches| batches.recv().ok());
         let Some(mut batch) = next else { return };
@@ -208,12 +208,12 @@ fn work(batches: &Mutex<Receiver<Batch>>, done: &Sender<Batch>, reader: &RowRead
     }
 }
 
-impl Batch {
+impl RowBatch {
     fn read(&mut self, reader: &RowReader<'_>) {
-        let Batch { name, first, rows, out, stderr, sum, .. } = self;
+        let RowBatch { name, first, rows, out, stderr, sum, .. } = self;
         out.clear();
         stderr.clear();
-        *sum = Sum::default();
+        *sum = RowCount::default();
         let mut rest = rows.as_slice();
         if *first == 1 {
             rest = without_mark(rest);
@@ -239,9 +239,9 @@ impl Batch {
 
 /// Writes the batches in order, each as soon as those before it are written, and hands them back
 /// empty.
-fn write(results: Receiver<Batch>, emptied: Sender<Batch>) -> Result<Sum, Lost> {
+fn write(results: Receiver<RowBatch>, emptied: Sender<RowBatch>) -> Result<RowCount, Lost> {
     let mut out = Output::standard();
-    let mut sum = Sum::default();
+    let mut sum = RowCount::default();
     let mut waiting = InOrder::default();
     for batch in results {
         waiting.add(batch.at, batch);

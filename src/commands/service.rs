@@ -41,16 +41,16 @@ pub(super) fn play(
 }
 
 /// Where requests are logged, without their secrets.
-struct Log {
+struct RequestLog {
     file: File,
     redactor: Redactor,
 }
 
-impl Log {
+impl RequestLog {
     /// Opens a log, which no one else may read: what a client says is more than its keys.
     fn open(path: &Path) -> io::Result<Self> {
         let file = File::options().append(true).create(true).mode(0o600).open(path)?;
-        Ok(Log { file, redactor: Redactor::default() })
+        Ok(RequestLog { file, redactor: Redactor::default() })
     }
 
     fn add(&mut self, mut line: Line) -> io::Result<()> {
@@ -64,7 +64,7 @@ impl Log {
 /// A server of captures, and what it does beside answering.
 pub(super) struct Service {
     server: Server,
-    log: Option<Mutex<Log>>,
+    log: Option<Mutex<RequestLog>>,
     pub(super) max_body: usize,
     /// What the bodies of all requests at once may have.
     pub(super) room: Room,
@@ -79,7 +79,7 @@ impl Service {
         tape: Option<Tape>,
     ) -> anyhow::Result<Self> {
         let log = args.log.as_ref().map(|path| {
-            Log::open(path).map(Mutex::new).with_context(|| path.display().to_string())
+            RequestLog::open(path).map(Mutex::new).with_context(|| path.display().to_string())
         });
         let by = match args.by {
             None | Some(Order::Turn) => By::Turn,

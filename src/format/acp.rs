@@ -72,7 +72,7 @@ impl Default for Acp {
 
 impl Decoder for Acp {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |raw: Raw| self.record(&frame, &Object::new(raw.0.get()), out))
+        read!(&frame, out, |raw: RawJson| self.record(&frame, &Object::new(raw.0.get()), out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

@@ -33,7 +33,7 @@ static BODIES: [&Format; 7] = [
 const ID: &str = "custom_id|key|id";
 
 /// What a result holds: the body of an answer, or why there is none.
-enum Part<'r> {
+enum BatchPart<'r> {
     Body(&'r str),
     Error(&'r str),
     /// Nothing: what became of the request, in a word.
@@ -41,18 +41,18 @@ enum Part<'r> {
 }
 
 /// Returns what a record holds, if it is a result.
-fn part<'r>(record: &'r Record) -> Option<Part<'r>> {
+fn part<'r>(record: &'r Record) -> Option<BatchPart<'r>> {
     let object = |place| record.at(place).filter(|json: &&str| json.starts_with('{'));
     if record.has("custom_id") {
         let body = object("result.message").or_else(|| object("response.body"));
         let error = || object("result.error").or_else(|| object("error"));
-        let word = || record.at("result.type").map(Part::Nothing);
-        return body.map(Part::Body).or_else(|| error().map(Part::Error)).or_else(word);
+        let word = || record.at("result.type").map(BatchPart::Nothing);
+        return body.map(BatchPart::Body).or_else(|| error().map(BatchPart::Error)).or_else(word);
     }
     let is_result = record.has("key") || (record.has("request") && record.has("status"));
     let body = object("response").filter(|json| json::member(json, "candidates").is_some());
     let error = || object("error");
-    body.map(Part::Body).or_else(|| error().map(Part::Error)).filter(|_| is_result)
+    body.map(BatchPart::Body).or_else(|| error().map(BatchPart::Error)).filter(|_| is_result)
 }
 
 struct Batch;
@@ -65,13 +65,13 @@ impl Decoder for Batch {
         let record = Record::new(&frame);
         let id = ID.split('|').find_map(|key| record.text(key));
         match part(&record) {
-            Some(Part::Body(json)) => body(&frame.with(json.as_bytes()), id.as_deref(), out),
-            Some(Part::Error(json)) => {
+            Some(BatchPart::Body(json)) => body(&frame.with(json.as_bytes()), id.as_deref(), out),
+            Some(BatchPart::Error(json)) => {
                 out.start(FORMAT.name, id.as_deref(), None)?;
                 error::report(json, out)?;
                 out.end()
             }
-            Some(Part::Nothing(word)) => {
+            Some(BatchPart::Nothing(word)) => {
                 out.start(FORMAT.name, id.as_deref(), None)?;
                 let word = word.trim_matches('"');
                 let message = format!("the request was {word}");

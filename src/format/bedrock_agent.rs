@@ -23,7 +23,7 @@ pub(super) static FORMAT: Format = Format {
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_InvokeAgent.html",
     evidence: &["bytes", "trace", "files", "invocationInputs"],
     sniff,
-    ..Format::new("bedrock-agent", |_| Box::new(Agent::default()))
+    ..Format::new("bedrock-agent", |_| Box::new(BedrockAgent::default()))
 };
 
 /// A chunk is an agent's if it isn't a model's.
@@ -34,7 +34,7 @@ fn sniff(record: &Record) -> bool {
 
 payload! {
     /// The members of all events.
-    struct Event<'a> {
+    struct AgentEvent<'a> {
         /// `chunk`, as is the next one.
         bytes: Option<Str<'a>>,
         attribution: Option<Attribution<'a>>,
@@ -50,11 +50,11 @@ payload! {
 
     /// A call for the caller to run: a function, or a request to an API.
     struct Invocation<'a> {
-        function_invocation_input: Option<Function<'a>> = "functionInvocationInput",
+        function_invocation_input: Option<AgentFunction<'a>> = "functionInvocationInput",
         api_invocation_input: Option<Api<'a>> = "apiInvocationInput",
     }
 
-    struct Function<'a> {
+    struct AgentFunction<'a> {
         function: Option<Str<'a>>,
         parameters: Option<Vec<Parameter<'a>>>,
     }
@@ -63,11 +63,11 @@ payload! {
         http_method: Option<Str<'a>> = "httpMethod",
         api_path: Option<Str<'a>> = "apiPath",
         parameters: Option<Vec<Parameter<'a>>>,
-        request_body: Option<Body<'a>> = "requestBody",
+        request_body: Option<AgentBody<'a>> = "requestBody",
     }
 
     /// A request's body: by media type, its [`Properties`].
-    struct Body<'a> {
+    struct AgentBody<'a> {
         content: Option<&'a RawValue>,
     }
 
@@ -87,7 +87,7 @@ payload! {
 const USAGE: &[Row] =
     &[("inputTokens", Op::Is, &[Field::Input]), ("outputTokens", Op::Is, &[Field::Output])];
 
-struct Agent {
+struct BedrockAgent {
     started: bool,
     failed: bool,
     /// The beginning of a character whose other bytes haven't come.
@@ -97,9 +97,9 @@ struct Agent {
     meter: Meter,
 }
 
-impl Default for Agent {
+impl Default for BedrockAgent {
     fn default() -> Self {
-        Agent {
+        BedrockAgent {
             started: false,
             failed: false,
             held: Vec::new(),
@@ -109,7 +109,7 @@ impl Default for Agent {
     }
 }
 
-impl Decoder for Agent {
+impl Decoder for BedrockAgent {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         if !std::mem::replace(&mut self.started, true) {
             out.start(FORMAT.name, None, None)?;
@@ -121,7 +121,7 @@ impl Decoder for Agent {
         if frame.event_type == "trace" {
             return self.trace(&frame, out);
         }
-        read!(&frame, out, |event: Event| {
+        read!(&frame, out, |event: AgentEvent| {
             match frame.event_type {
                 CHUNK => self.chunk(&frame, event, out),
                 "returnControl" => self.return_control(&frame, event, out),
@@ -148,9 +148,9 @@ impl Decoder for Agent {
     }
 }
 
-impl Agent {
+impl BedrockAgent {
     /// A piece of the answer, and what it rests on.
-    fn chunk(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    fn chunk(&mut self, frame: &Frame, event: &AgentEvent, out: &mut EventOut) -> Done {
         match event.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
             Some(Ok(bytes)) => self.emit(&bytes, out)?,
             Some(Err(_)) => out.malformed(frame, "the bytes of a chunk are not base64")?,
@@ -182,7 +182,7 @@ impl Agent {
 
     /// Functions that the caller is to run. Their results must name what
     /// stands beside them in the event: it's passed on too.
-    fn return_control(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    fn return_control(&mut self, frame: &Frame, event: &AgentEvent, out: &mut EventOut) -> Done {
         out.block(0, "returnControl", &frame.text())?;
         for invocation in event.invocation_inputs.iter().flatten() {
             let (name, arguments) = match invocation {

@@ -45,7 +45,7 @@ struct Answer {
 
 impl Decoder for Cody {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |raw: Raw| {
+        read!(&frame, out, |raw: RawJson| {
             let event = Object::new(raw.0.get());
             match frame.event_type {
                 "completion" => self.completion(&event, out),

@@ -21,7 +21,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["v", "format", "framing"],
     sniff,
     is_ours: true,
-    ..Format::new("events", |_| Box::new(Events { is_open: false }))
+    ..Format::new("events", |_| Box::new(EventsDecoder { is_open: false }))
 };
 
 fn sniff(record: &Record) -> bool {
@@ -29,14 +29,14 @@ fn sniff(record: &Record) -> bool {
     is_start && record.has("v") && record.has("format") && record.has("framing")
 }
 
-struct Events {
+struct EventsDecoder {
     /// True if a message has begun.
     is_open: bool,
 }
 
 payload! {
     /// A line: all members that any has.
-    struct Line<'a> {
+    struct EventLine<'a> {
         kind: Option<Str<'a>> = "type",
         v: Option<u64>,
         choice: Option<u64>,
@@ -77,7 +77,7 @@ payload! {
         rounds: Option<u64>,
         calls: Option<u64>,
         /// The counts of all messages of a run, which a usage has as well.
-        usage: Option<Box<Line<'a>>>,
+        usage: Option<Box<EventLine<'a>>>,
         attributes: Option<&'a RawValue>,
         code: Option<Str<'a>>,
         message: Option<Str<'a>>,
@@ -105,9 +105,9 @@ payload! {
     }
 }
 
-impl Decoder for Events {
+impl Decoder for EventsDecoder {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |line: Line| {
+        read!(&frame, out, |line: EventLine| {
             let kind = line.kind.or_empty();
             if kind == "start"
                 && let Some(version) = line.v.filter(|version| *version > VERSION)
@@ -164,7 +164,7 @@ fn output(value: Option<&RawValue>) -> Output<'_> {
     Output::Json(value.map_or("null", RawValue::get))
 }
 
-impl Line<'_> {
+impl EventLine<'_> {
     /// Returns the event that the line is; none if it is of no known type, or lacks what its type
     /// needs.
     fn event<'t>(&'t self, kind: &str, fragment: &'t Str<'_>) -> Option<Kind<'t>> {

@@ -16,9 +16,9 @@ use serde_json::value::RawValue;
 
 use crate::event::{CallPart, FinishReason, Output, ToolResult};
 use crate::format::anthropic::blocks::Blocks;
-use crate::format::anthropic::payload::Block;
-use crate::format::openai_chat::delta::{Details, emit};
-use crate::format::openai_chat::payload::Delta;
+use crate::format::anthropic::payload::AnthropicBlock;
+use crate::format::openai_chat::delta::{ReasoningDetails, emit};
+use crate::format::openai_chat::payload::ChatDelta;
 use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
@@ -78,7 +78,7 @@ impl Decoder for OpenAiMessages {
                     match blocks(head) {
                         Some(blocks) => self.blocks(&frame, &blocks, out),
                         None => {
-                            read!(&frame, out, |message: Delta| self.message(message, out))
+                            read!(&frame, out, |message: ChatDelta| self.message(message, out))
                         }
                     }
                 }
@@ -100,8 +100,8 @@ impl Decoder for OpenAiMessages {
 }
 
 impl OpenAiMessages {
-    fn message(&mut self, message: &Delta, out: &mut EventOut) -> Done {
-        emit(0, message, true, &mut Details::default(), out)?;
+    fn message(&mut self, message: &ChatDelta, out: &mut EventOut) -> Done {
+        emit(0, message, true, &mut ReasoningDetails::default(), out)?;
         out.flush()?;
         for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
             let signature = call.signature();
@@ -125,7 +125,7 @@ impl OpenAiMessages {
     fn blocks(&mut self, frame: &Frame, blocks: &[&str], out: &mut EventOut) -> Done {
         blocks.iter().try_for_each(|json| {
             let frame = frame.with(json.as_bytes());
-            read!(&frame, out, |block: Block| self.blocks.whole(block, json, out))
+            read!(&frame, out, |block: AnthropicBlock| self.blocks.whole(block, json, out))
         })
     }
 

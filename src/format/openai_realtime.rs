@@ -6,7 +6,7 @@
 //! the model spoke.
 
 use crate::event::WarningCode;
-use crate::format::openai_responses::{Event, Responses};
+use crate::format::openai_responses::{ResponseEvent, Responses};
 use crate::format::support::prelude::*;
 
 pub(super) static FORMAT: Format = Format {
@@ -42,7 +42,7 @@ struct Realtime {
 
 impl Decoder for Realtime {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |event: Event| self.event(&frame, event, out))
+        read!(&frame, out, |event: ResponseEvent| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -54,7 +54,7 @@ impl Decoder for Realtime {
 }
 
 impl Realtime {
-    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    fn event(&mut self, frame: &Frame, event: &ResponseEvent, out: &mut EventOut) -> Done {
         let model = event.session.as_ref().and_then(|session| session.model.as_ref());
         if let Some(model) = model.and_then(Str::non_empty) {
             self.responses.model = Some(model.to_owned());

@@ -61,11 +61,11 @@ fn other_format(result: &Record) -> Option<&'static Format> {
 
 payload! {
     /// A record of a stream, or a body.
-    struct Reply<'a> {
+    struct WorkersReply<'a> {
         /// A string; with a JSON schema, what the model wrote as JSON, and a number
         /// where the model wrote nothing else.
         response: Option<&'a RawValue>,
-        tool_calls: Option<Many<ToolCall<'a>>>,
+        tool_calls: Option<Many<WorkersToolCall<'a>>>,
         finish_reason: Option<Str<'a>>,
         usage: Option<&'a RawValue>,
         /// Padding, against those who measure the records' lengths.
@@ -75,7 +75,7 @@ payload! {
     }
 }
 
-impl Reply<'_> {
+impl WorkersReply<'_> {
     fn is_ours(&self) -> bool {
         self.response.is_some()
             || self.tool_calls.is_some()
@@ -87,7 +87,7 @@ impl Reply<'_> {
 
 payload! {
     /// A call with its function beside it, as OpenAI has it, or in itself.
-    struct ToolCall<'a> {
+    struct WorkersToolCall<'a> {
         index: Option<u64>,
         id: Option<Str<'a>>,
         function: Option<Function<'a>>,
@@ -108,7 +108,7 @@ impl Decoder for WorkersAi {
         if frame.is_done() {
             return self.end(out);
         }
-        read!(&frame, out, |reply: Reply| {
+        read!(&frame, out, |reply: WorkersReply| {
             match reply.result.filter(|_| !self.message.is_open()) {
                 Some(result) => self.result(&frame.part(result), out),
                 None => self.reply(&frame, reply, out),
@@ -137,13 +137,13 @@ impl WorkersAi {
             decoder.feed(*frame, out)?;
             return decoder.finish(out);
         }
-        read!(frame, out, |reply: Reply| {
+        read!(frame, out, |reply: WorkersReply| {
             self.reply(frame, reply, out)?;
             self.end(out)
         })
     }
 
-    fn reply(&mut self, frame: &Frame, reply: &Reply, out: &mut EventOut) -> Done {
+    fn reply(&mut self, frame: &Frame, reply: &WorkersReply, out: &mut EventOut) -> Done {
         if !reply.is_ours() {
             let is_error = self.message.stray(frame, frame.event_type, out)?;
             return if is_error { self.end(out) } else { Ok(()) };
@@ -167,7 +167,7 @@ impl WorkersAi {
     }
 
     /// A call with an index may come in pieces; any other is whole.
-    fn tool_call(&mut self, call: &ToolCall, out: &mut EventOut) -> Done {
+    fn tool_call(&mut self, call: &WorkersToolCall, out: &mut EventOut) -> Done {
         let key = Key::Index(call.index.unwrap_or(self.calls));
         let id = call.id.non_empty();
         let (arguments, parameters) = (call.arguments, call.parameters);

@@ -29,7 +29,7 @@ pub use report::report_on;
 pub(crate) use report::{report, report_error, report_lines};
 pub use signals::Signals;
 pub(crate) use signals::{Stalled, Woken, catch_full_files, die, wait_for, wait_until};
-pub(crate) use terminal::{Asked, Terminal};
+pub(crate) use terminal::{Terminal, TerminalAnswer};
 pub(crate) use whole::{Original, can_write, read_whole, write_whole};
 
 /// The size of one read or write, in bytes: the capacity of a pipe.

@@ -13,7 +13,7 @@ use crate::io::signals::{Signals, Woken, wait_for};
 pub(crate) struct Terminal(File);
 
 /// What came of a question.
-pub(crate) enum Asked {
+pub(crate) enum TerminalAnswer {
     /// A line, without white space around it. It is empty if there is none.
     Answer(String),
     Signal(i32),
@@ -32,7 +32,7 @@ impl Terminal {
         question: &str,
         signals: &Signals,
         until: Option<Instant>,
-    ) -> io::Result<Asked> {
+    ) -> io::Result<TerminalAnswer> {
         let Terminal(terminal) = self;
         // What was typed before the question is no answer to it.
         let _ = tcflush(&*terminal, QueueSelector::IFlush);
@@ -40,8 +40,8 @@ impl Terminal {
         let mut answer = Vec::new();
         while exchange.is_ok() && !answer.contains(&b'\n') {
             match wait_for(&*terminal, signals, until)? {
-                Woken::Signal(signal) => return Ok(Asked::Signal(signal)),
-                Woken::Time => return Ok(Asked::Time),
+                Woken::Signal(signal) => return Ok(TerminalAnswer::Signal(signal)),
+                Woken::Time => return Ok(TerminalAnswer::Time),
                 Woken::Ready => {}
             }
             let mut bytes = [0; 256];
@@ -55,6 +55,6 @@ impl Terminal {
         if exchange.is_err() {
             answer.clear();
         }
-        Ok(Asked::Answer(String::from_utf8_lossy(&answer).trim().to_owned()))
+        Ok(TerminalAnswer::Answer(String::from_utf8_lossy(&answer).trim().to_owned()))
     }
 }

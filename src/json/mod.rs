@@ -39,12 +39,12 @@ pub(crate) use plain::{
     after_space, append_start, begins_with, char_length, plain_length, same_length, unescape,
 };
 pub use reader::{Fault, FieldKey, FromJson, Reader};
-pub(crate) use reader::{Source, Step, read, read_again, read_by, read_to};
+pub(crate) use reader::{PathStep, Source, read, read_again, read_by, read_to};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub(crate) use sourced::Sourced;
 pub use string::Str;
-pub(crate) use values::{Found, ValueReader};
+pub(crate) use values::{FoundValue, ValueReader};
 pub(crate) use walk::walk;
 pub(crate) use write::{
     Minifier, array, escape_into, minify, minify_into, object, quote, quote_into, quote_start,

@@ -182,12 +182,12 @@ pub struct WrongField {
     /// The thing that was found, and the one that was expected.
     pub(crate) message: String,
     /// The steps to it, the last one first.
-    path: Vec<Step>,
+    path: Vec<PathStep>,
 }
 
 /// One step of a path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     /// A member of an object.
     Key(String),
     /// An element of an array.
@@ -196,14 +196,14 @@ pub(crate) enum Step {
 
 impl WrongField {
     /// Returns the steps from the whole text to the field.
-    pub(crate) fn path(&self) -> impl Iterator<Item = &Step> {
+    pub(crate) fn path(&self) -> impl Iterator<Item = &PathStep> {
         self.path.iter().rev()
     }
 }
 
 impl Fault {
     #[cold]
-    fn at(mut self, step: impl FnOnce() -> Step) -> Self {
+    fn at(mut self, step: impl FnOnce() -> PathStep) -> Self {
         if let Fault::Field(field) = &mut self {
             field.path.push(step());
         }
@@ -646,7 +646,7 @@ impl<'t> Reader<'t> {
         read: &mut impl FnMut(&mut Self) -> Result<()>,
     ) -> Result<()> {
         self.inside(b'[', expected, |reader, number| {
-            read(reader).map_err(|fault| fault.at(|| Step::Index(number)))
+            read(reader).map_err(|fault| fault.at(|| PathStep::Index(number)))
         })
     }
 
@@ -686,9 +686,11 @@ impl<'t> Reader<'t> {
     }
 
     /// Returns the step to the member whose key begins at a place.
-    fn step(&self, start: usize) -> Step {
+    fn step(&self, start: usize) -> PathStep {
         let from_key = self.text.after(start);
-        Step::Key(String::from_json(&mut Reader::new(Source::Text, from_key)).unwrap_or_default())
+        PathStep::Key(
+            String::from_json(&mut Reader::new(Source::Text, from_key)).unwrap_or_default(),
+        )
     }
 
     /// Returns the error about the value that is next, which is of another type than expected.
@@ -999,8 +1001,8 @@ mod tests {
     fn a_fault_names_the_field() {
         let read = read::<Everything<'_>>(r#"{"list":[{},{"inner":{"te\u0078t":5}}]}"#);
         let Err(Fault::Field(field)) = read else { panic!("{read:?}") };
-        let key = |key: &str| Step::Key(key.to_owned());
-        let path = [key("list"), Step::Index(1), key("inner"), key("text")];
+        let key = |key: &str| PathStep::Key(key.to_owned());
+        let path = [key("list"), PathStep::Index(1), key("inner"), key("text")];
         assert!(field.path().eq(&path), "{field:?}");
     }
 

@@ -12,7 +12,7 @@ const MAX_PATH: usize = 1024;
 
 /// The value, or the piece of one, at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found<'a> {
+pub(crate) enum FoundValue<'a> {
     /// The JSON of a complete number or literal, or of an empty container.
     Value(&'a str),
     /// The next piece of a string, decoded. A string has at least one, which may be empty.
@@ -20,7 +20,7 @@ pub(crate) enum Found<'a> {
 }
 
 /// Takes what is found: its path as a JSON pointer (RFC 6901), and the value.
-pub(crate) type Report<'r> = dyn FnMut(&str, Found<'_>) -> io::Result<()> + 'r;
+pub(crate) type ReportValue<'r> = dyn FnMut(&str, FoundValue<'_>) -> io::Result<()> + 'r;
 
 /// Reads a JSON value in pieces and reports each scalar once: strings piece by piece as they come,
 /// everything else when it is complete. Half a surrogate pair becomes U+FFFD. What stands below a
@@ -50,7 +50,7 @@ struct OpenContainer {
 
 impl ValueReader {
     /// Reads on, and reports what has become known.
-    pub(crate) fn feed(&mut self, json: &str, report: &mut Report<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, json: &str, report: &mut ReportValue<'_>) -> io::Result<()> {
         let mut rest = json;
         while let Some(&first) = rest.as_bytes().first() {
             let token = self.scanner.token(first);
@@ -87,7 +87,7 @@ impl ValueReader {
     }
 
     /// Takes a piece of a string, quotes included.
-    fn string(&mut self, text: &str, report: &mut Report<'_>) -> io::Result<()> {
+    fn string(&mut self, text: &str, report: &mut ReportValue<'_>) -> io::Result<()> {
         if !self.is_text {
             self.begin_value();
             (self.is_text, self.has_piece) = (true, false);
@@ -114,7 +114,7 @@ impl ValueReader {
         self.token.push_str(text);
     }
 
-    fn other(&mut self, byte: u8, text: &str, report: &mut Report<'_>) -> io::Result<()> {
+    fn other(&mut self, byte: u8, text: &str, report: &mut ReportValue<'_>) -> io::Result<()> {
         match byte {
             b'{' | b'[' => {
                 self.begin_value();
@@ -126,7 +126,7 @@ impl ValueReader {
                 self.path.truncate(container.path);
                 if container.is_empty {
                     let empty = if container.index.is_some() { "[]" } else { "{}" };
-                    self.report(Found::Value(empty), report)?;
+                    self.report(FoundValue::Value(empty), report)?;
                 }
             }
             b'a'..=b'z' => {
@@ -152,7 +152,7 @@ impl ValueReader {
     }
 
     /// Reports a number before a byte that is no part of it.
-    fn end_number(&mut self, report: &mut Report<'_>) -> io::Result<()> {
+    fn end_number(&mut self, report: &mut ReportValue<'_>) -> io::Result<()> {
         let is_number = self.token.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         if !is_number || self.is_text {
             return Ok(());
@@ -165,13 +165,13 @@ impl ValueReader {
         Ok(())
     }
 
-    fn end_scalar(&mut self, report: &mut Report<'_>) -> io::Result<()> {
+    fn end_scalar(&mut self, report: &mut ReportValue<'_>) -> io::Result<()> {
         let token = std::mem::take(&mut self.token);
-        self.report(Found::Value(&token), report)
+        self.report(FoundValue::Value(&token), report)
     }
 
     /// Reports as much of an open string as can be decoded.
-    fn flush(&mut self, report: &mut Report<'_>) -> io::Result<()> {
+    fn flush(&mut self, report: &mut ReportValue<'_>) -> io::Result<()> {
         match decodable(&self.token) {
             end if self.is_text && end > 0 => self.piece(end, report),
             _ => Ok(()),
@@ -179,19 +179,19 @@ impl ValueReader {
     }
 
     /// Reports the first `end` bytes of the string's token, decoded.
-    fn piece(&mut self, end: usize, report: &mut Report<'_>) -> io::Result<()> {
+    fn piece(&mut self, end: usize, report: &mut ReportValue<'_>) -> io::Result<()> {
         let rest = self.token.split_off(end);
         let token = std::mem::replace(&mut self.token, rest);
         self.has_piece = true;
         if !token.contains('\\') {
-            return self.report(Found::Text(&token), report);
+            return self.report(FoundValue::Text(&token), report);
         }
         let quoted = format!("\"{token}\"");
         let piece: Str<'_> = read(&quoted).unwrap_or_default();
-        self.report(Found::Text(piece.as_str()), report)
+        self.report(FoundValue::Text(piece.as_str()), report)
     }
 
-    fn report(&self, found: Found<'_>, report: &mut Report<'_>) -> io::Result<()> {
+    fn report(&self, found: FoundValue<'_>, report: &mut ReportValue<'_>) -> io::Result<()> {
         if self.path.len() > MAX_PATH { Ok(()) } else { report(&self.path, found) }
     }
 }
@@ -240,13 +240,13 @@ mod tests {
                 reader
                     .feed(piece, &mut |path, found| {
                         match (found, lines.last_mut()) {
-                            (Found::Text(text), Some((last, whole))) if last == path => {
+                            (FoundValue::Text(text), Some((last, whole))) if last == path => {
                                 whole.push_str(text);
                             }
-                            (Found::Text(text), _) => {
+                            (FoundValue::Text(text), _) => {
                                 lines.push((path.to_owned(), format!("= {text}")));
                             }
-                            (Found::Value(json), _) => {
+                            (FoundValue::Value(json), _) => {
                                 lines.push((path.to_owned(), json.to_owned()));
                             }
                         }

@@ -222,7 +222,7 @@ impl Repeats {
 
 /// A piece of text, but for its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Delta {
+struct RepeatedDelta {
     choice: u64,
     kind: DeltaKind,
 }
@@ -238,7 +238,7 @@ enum DeltaKind {
     Call(Key),
 }
 
-impl Delta {
+impl RepeatedDelta {
     fn of(event: &Event<'_>) -> Option<Self> {
         let kind = match event.kind {
             Kind::Text(text) => DeltaKind::Text(text.channel.map(str::to_owned)),
@@ -268,7 +268,7 @@ impl Delta {
             }
             _ => return None,
         };
-        Some(Delta { choice: event.choice, kind })
+        Some(RepeatedDelta { choice: event.choice, kind })
     }
 
     fn event<'t>(&'t self, text: &'t str) -> Event<'t> {
@@ -300,7 +300,7 @@ struct RecordTemplate {
     /// True if a message starts with it.
     is_start: bool,
     /// The first event, if it is a piece of text, and that text.
-    delta: Option<Delta>,
+    delta: Option<RepeatedDelta>,
     text: String,
     /// The object that the provider's own JSON is a piece of, and where that stands in the record.
     native: Option<(Of, Range<usize>)>,
@@ -375,7 +375,7 @@ impl RecordTemplate {
         if self.count > 1 {
             return;
         }
-        self.delta = Delta::of(event);
+        self.delta = RepeatedDelta::of(event);
         if self.delta.is_some() {
             self.text.push_str(event.kind.text().unwrap_or_default());
         }
@@ -720,7 +720,7 @@ mod tests {
     fn fragments_repeat_also_where_names_come_in_pieces() {
         let (key, arguments) = (Key::Index(0), Arguments::Fragment("{"));
         let part = CallPart { key, arguments, has_name_pieces: true, ..CallPart::default() };
-        let delta = |part| Delta::of(&Event::new(0, Kind::CallPart(part)));
+        let delta = |part| RepeatedDelta::of(&Event::new(0, Kind::CallPart(part)));
         assert!(delta(part).is_some());
         assert!(delta(CallPart { name: Some("f"), ..part }).is_none());
     }

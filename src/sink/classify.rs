@@ -9,7 +9,9 @@ use crate::event::{
     ToolCall, ToolResult,
 };
 use crate::json::Line;
-use crate::sink::members::{FINISH_REASON, Form, INFERRED, Inner, Members, RAW_FINISH_REASON};
+use crate::sink::members::{
+    FINISH_REASON, Form, INFERRED, InnerEvents, Members, RAW_FINISH_REASON,
+};
 use crate::sink::timing::Timing;
 use crate::sink::{Clock, Join, Label, Sink, members};
 
@@ -43,13 +45,13 @@ struct Summaries<W> {
     out: W,
     label: Label,
     choice: u64,
-    message: Gathered,
+    message: GatheredMessage,
     line: Line,
 }
 
 /// The state of the message so far.
 #[derive(Default)]
-pub(super) struct Gathered {
+pub(super) struct GatheredMessage {
     format: String,
     id: Option<String>,
     model: Option<String>,
@@ -71,7 +73,7 @@ pub(super) struct Gathered {
 }
 
 /// The end of the message.
-pub(super) enum Ending<'a> {
+pub(super) enum SummaryEnding<'a> {
     Good(Finish<'a>),
     Bad(Failure<'a>),
 }
@@ -88,14 +90,16 @@ words! {
     }
 }
 
-impl Ending<'_> {
+impl SummaryEnding<'_> {
     /// Returns the type of a message with this end.
     pub(super) fn of_type(&self) -> Type {
         match self {
-            Ending::Good(finish) if finish.finish_reason == FinishReason::Error => Type::Error,
-            Ending::Good(finish) if finish.wants_tools => Type::ToolCalls,
-            Ending::Good(_) => Type::FinalAnswer,
-            Ending::Bad(_) => Type::Error,
+            SummaryEnding::Good(finish) if finish.finish_reason == FinishReason::Error => {
+                Type::Error
+            }
+            SummaryEnding::Good(finish) if finish.wants_tools => Type::ToolCalls,
+            SummaryEnding::Good(_) => Type::FinalAnswer,
+            SummaryEnding::Bad(_) => Type::Error,
         }
     }
 }
@@ -104,7 +108,7 @@ impl<W: Write> Classify<W> {
     /// Prints to `out`, and adds `label` to every summary. `choice` is the one
     /// that will be fed.
     pub fn new(out: W, label: Label, choice: u64) -> Self {
-        let (message, line) = (Gathered::default(), Line::default());
+        let (message, line) = (GatheredMessage::default(), Line::default());
         let (clock, timing) = (label.clock.clone(), Timing::default());
         let joined = Join::new(Summaries { out, label, choice, message, line });
         Classify { joined, clock, timing }
@@ -132,7 +136,7 @@ impl<W: Write> Sink for Classify<W> {
 }
 
 impl<W: Write> Summaries<W> {
-    fn print(&mut self, ending: &Ending<'_>) -> io::Result<()> {
+    fn print(&mut self, ending: &SummaryEnding<'_>) -> io::Result<()> {
         let message = std::mem::take(&mut self.message);
         self.line.begin(ending.of_type().name());
         message.members(ending, &mut self.line);
@@ -144,13 +148,13 @@ impl<W: Write> Summaries<W> {
 impl<W: Write> Sink for Summaries<W> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event.kind {
-            Kind::Finish(finish) => self.print(&Ending::Good(finish)),
+            Kind::Finish(finish) => self.print(&SummaryEnding::Good(finish)),
             // The agent asked again: nothing of it counts.
             Kind::Error(Failure { retried: true, .. }) => {
-                self.message = Gathered::default();
+                self.message = GatheredMessage::default();
                 Ok(())
             }
-            Kind::Error(failure) => self.print(&Ending::Bad(failure)),
+            Kind::Error(failure) => self.print(&SummaryEnding::Bad(failure)),
             kind => {
                 self.label.see(&kind);
                 self.message.gather(&kind);
@@ -172,7 +176,7 @@ impl<W: Write> Sink for Summaries<W> {
     }
 }
 
-impl Gathered {
+impl GatheredMessage {
     fn gather(&mut self, kind: &Kind<'_>) {
         match kind {
             Kind::Start(start) => self.start(start),
@@ -235,12 +239,12 @@ impl Gathered {
     }
 
     /// The members of the summary but for its type.
-    pub(super) fn members(&self, ending: &Ending<'_>, to: &mut impl Members) {
+    pub(super) fn members(&self, ending: &SummaryEnding<'_>, to: &mut impl Members) {
         to.required("text", self.text.as_str(), "The answer.");
         to.optional("reasoning", some(&self.reasoning), "The model's thinking.");
         let no_parts = Line::default();
         let parts = if self.has_parts { &self.parts } else { &no_parts };
-        let inner = |form, of, items| Inner { form, of, items };
+        let inner = |form, of, items| InnerEvents { form, of, items };
         to.inner(
             "reasoning_parts",
             inner(Form::List, "reasoning", parts),
@@ -270,8 +274,8 @@ impl Gathered {
              `--timing`.",
         );
         let finish = match ending {
-            Ending::Good(finish) => Some(finish),
-            Ending::Bad(_) => None,
+            SummaryEnding::Good(finish) => Some(finish),
+            SummaryEnding::Bad(_) => None,
         };
         to.optional("finish_reason", finish.map(|finish| finish.finish_reason), FINISH_REASON);
         let inferred = finish.and_then(|finish| finish.inferred.then_some(true));
@@ -297,17 +301,17 @@ impl Gathered {
     }
 
     /// Returns the error as an object; empty if there is none.
-    fn error(&self, ending: &Ending<'_>) -> Line {
+    fn error(&self, ending: &SummaryEnding<'_>) -> Line {
         let reason;
         let mut line = Line::default();
         let failure = match ending {
-            Ending::Bad(failure) => *failure,
-            Ending::Good(finish) if finish.finish_reason == FinishReason::Error => {
+            SummaryEnding::Bad(failure) => *failure,
+            SummaryEnding::Good(finish) if finish.finish_reason == FinishReason::Error => {
                 let raw = finish.raw.unwrap_or("error");
                 reason = format!("the provider gave the finish reason {raw}");
                 Failure::new(Code::Provider, &reason, None)
             }
-            Ending::Good(_) => return line,
+            SummaryEnding::Good(_) => return line,
         };
         add(&mut line, |line| members::failure(&failure, line));
         line

@@ -15,15 +15,20 @@ use crate::json::Line;
 /// values, [`crate::sink::schema`] their types and documentation.
 pub(super) trait Members {
     /// A member that is always there.
-    fn required<V: Value>(&mut self, name: &'static str, value: V, about: &'static str);
+    fn required<V: MemberValue>(&mut self, name: &'static str, value: V, about: &'static str);
     /// A member that is absent if there is no value.
-    fn optional<V: Value>(&mut self, name: &'static str, value: Option<V>, about: &'static str);
+    fn optional<V: MemberValue>(
+        &mut self,
+        name: &'static str,
+        value: Option<V>,
+        about: &'static str,
+    );
     /// Events that stand inside the object.
-    fn inner(&mut self, name: &'static str, inner: Inner<'_>, about: &'static str);
+    fn inner(&mut self, name: &'static str, inner: InnerEvents<'_>, about: &'static str);
 }
 
 /// Events of one type inside another object.
-pub(super) struct Inner<'a> {
+pub(super) struct InnerEvents<'a> {
     pub(super) form: Form,
     /// The type of the events.
     pub(super) of: &'static str,
@@ -43,17 +48,22 @@ pub(super) enum Form {
 }
 
 impl Members for Line {
-    fn required<V: Value>(&mut self, name: &'static str, value: V, _about: &'static str) {
+    fn required<V: MemberValue>(&mut self, name: &'static str, value: V, _about: &'static str) {
         value.write(name, self);
     }
 
-    fn optional<V: Value>(&mut self, name: &'static str, value: Option<V>, _about: &'static str) {
+    fn optional<V: MemberValue>(
+        &mut self,
+        name: &'static str,
+        value: Option<V>,
+        _about: &'static str,
+    ) {
         if let Some(value) = value {
             value.write(name, self);
         }
     }
 
-    fn inner(&mut self, name: &'static str, inner: Inner<'_>, _about: &'static str) {
+    fn inner(&mut self, name: &'static str, inner: InnerEvents<'_>, _about: &'static str) {
         match inner.form {
             Form::List | Form::Object if inner.items.is_empty() => {}
             Form::FullList | Form::List => self.list(name, inner.items),
@@ -63,14 +73,14 @@ impl Members for Line {
 }
 
 /// The value of a member.
-pub(super) trait Value {
+pub(super) trait MemberValue {
     /// Its type, as members of a JSON Schema; empty if it is any value.
     fn schema() -> String;
     /// Writes it as the member of this name.
     fn write(self, name: &str, line: &mut Line);
 }
 
-impl Value for &str {
+impl MemberValue for &str {
     fn schema() -> String {
         "\"type\": \"string\"".into()
     }
@@ -80,7 +90,7 @@ impl Value for &str {
     }
 }
 
-impl Value for u64 {
+impl MemberValue for u64 {
     fn schema() -> String {
         "\"type\": \"integer\", \"minimum\": 0".into()
     }
@@ -90,7 +100,7 @@ impl Value for u64 {
     }
 }
 
-impl Value for bool {
+impl MemberValue for bool {
     fn schema() -> String {
         "\"type\": \"boolean\"".into()
     }
@@ -100,7 +110,7 @@ impl Value for bool {
     }
 }
 
-impl<W: ClosedWords> Value for W {
+impl<W: ClosedWords> MemberValue for W {
     fn schema() -> String {
         let words: Vec<String> = W::all().map(|word| format!("\"{word}\"")).collect();
         format!("\"enum\": [{}]", words.join(", "))
@@ -111,7 +121,7 @@ impl<W: ClosedWords> Value for W {
     }
 }
 
-impl Value for Output<'_> {
+impl MemberValue for Output<'_> {
     fn schema() -> String {
         String::new()
     }
@@ -122,12 +132,12 @@ impl Value for Output<'_> {
 }
 
 /// The text of a JSON object.
-pub(super) struct Object<'a> {
+pub(super) struct ObjectText<'a> {
     json: &'a str,
     is_minified: bool,
 }
 
-impl Value for Object<'_> {
+impl MemberValue for ObjectText<'_> {
     fn schema() -> String {
         "\"type\": \"object\"".into()
     }
@@ -143,7 +153,7 @@ impl Value for Object<'_> {
 /// The text of a JSON array.
 struct List<'a>(&'a str);
 
-impl Value for List<'_> {
+impl MemberValue for List<'_> {
     fn schema() -> String {
         "\"type\": \"array\"".into()
     }
@@ -156,7 +166,7 @@ impl Value for List<'_> {
 /// The version of the schema.
 struct Version;
 
-impl Value for Version {
+impl MemberValue for Version {
     fn schema() -> String {
         format!("\"const\": {VERSION}")
     }
@@ -341,7 +351,7 @@ pub(super) fn tool_call(call: &ToolCall<'_>, to: &mut impl Members) {
     );
     to.required("name", call.name, TOOL);
     let (arguments, input) = match call.input {
-        CallInput::Arguments(json) => (Some(Object { json, is_minified: true }), None),
+        CallInput::Arguments(json) => (Some(ObjectText { json, is_minified: true }), None),
         CallInput::Text(text) => (None, Some(text)),
     };
     to.optional(
@@ -405,15 +415,15 @@ fn run_end(end: &RunEnd<'_>, to: &mut impl Members) {
     to.required("reason", end.reason, "Why the loop ended.");
     to.required("rounds", end.rounds, "How many answers the model gave.");
     to.required("calls", end.calls, "How many tools were run.");
-    to.optional("usage", end.usage.map(Counts), "What all answers cost together, in tokens.");
+    to.optional("usage", end.usage.map(UsageMembers), "What all answers cost together, in tokens.");
 }
 
 /// The counts of a usage, as an object.
-struct Counts<'a>(Usage<'a>);
+struct UsageMembers<'a>(Usage<'a>);
 
-impl Counts<'_> {
+impl UsageMembers<'_> {
     fn members(&self) -> [(&'static str, Option<u64>); 6] {
-        let Counts(usage) = self;
+        let UsageMembers(usage) = self;
         [
             ("input_tokens", usage.input_tokens),
             ("output_tokens", usage.output_tokens),
@@ -425,10 +435,10 @@ impl Counts<'_> {
     }
 }
 
-impl Value for Counts<'_> {
+impl MemberValue for UsageMembers<'_> {
     fn schema() -> String {
-        let count = <u64 as Value>::schema();
-        let names = Counts(Usage::default()).members();
+        let count = <u64 as MemberValue>::schema();
+        let names = UsageMembers(Usage::default()).members();
         let members = names.map(|(name, _)| format!("\"{name}\": {{{count}}}")).join(", ");
         format!(
             "\"type\": \"object\", \"properties\": {{{members}}}, \"additionalProperties\": false"
@@ -445,7 +455,7 @@ impl Value for Counts<'_> {
 fn block(block: &Block<'_>, to: &mut impl Members) {
     to.required("name", block.name, "What it is: the tag's name, or the provider's type.");
     to.required("text", block.text, "What is in it; a JSON value stands here as its text.");
-    let attributes = block.attributes.map(|json| Object { json, is_minified: false });
+    let attributes = block.attributes.map(|json| ObjectText { json, is_minified: false });
     to.optional("attributes", attributes, "The tag's attributes.");
 }
 
@@ -473,7 +483,7 @@ pub(super) fn turn(turn: &Turn<'_>, to: &mut impl Members) {
         List(turn.append),
         "What the request's list of messages, items or contents grows by, in the provider's own JSON.",
     );
-    let set = turn.set.map(|json| Object { json, is_minified: false });
+    let set = turn.set.map(|json| ObjectText { json, is_minified: false });
     to.optional("set", set, "The members of the request to set.");
 }
 

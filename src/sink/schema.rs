@@ -6,9 +6,9 @@ use crate::event::{
     ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 use crate::json;
-use crate::sink::classify::{Ending, Gathered, Type};
+use crate::sink::classify::{GatheredMessage, SummaryEnding, Type};
 use crate::sink::members;
-use crate::sink::members::{Form, Inner, Members, Value};
+use crate::sink::members::{Form, InnerEvents, MemberValue, Members};
 
 /// The members that any line may have.
 const LABELS: &[(&str, &str)] = &[
@@ -132,18 +132,19 @@ pub fn schema() -> String {
     for (kind, about, more) in events().into_iter().chain(of_agents()) {
         let Some(name) = members::name(&kind) else { continue };
         refs.push(format!("        {{\"$ref\": \"#/$defs/{name}\"}}"));
-        let line = Object::line(format!("{{\"const\": \"{name}\"}}"), |to| members::of(&kind, to));
+        let line =
+            ObjectSchema::line(format!("{{\"const\": \"{name}\"}}"), |to| members::of(&kind, to));
         definitions.push(line.definition(name, about, more));
-        let mut part = Object::default();
+        let mut part = ObjectSchema::default();
         members::of(&kind, &mut part);
         parts.push((name, part.definition(&format!("summary_{name}"), about, more)));
     }
-    let gathered = Gathered::default();
+    let gathered = GatheredMessage::default();
     let words: Vec<String> =
         Type::ALL.iter().map(|word| format!("`{}`: {}", word.name(), word.meaning())).collect();
-    let of_type = member(&<Type as Value>::schema(), &words.join(" "));
-    let summary = Object::line(of_type, |to| {
-        gathered.members(&Ending::Good(Finish::new(FinishReason::Stop)), to)
+    let of_type = member(&<Type as MemberValue>::schema(), &words.join(" "));
+    let summary = ObjectSchema::line(of_type, |to| {
+        gathered.members(&SummaryEnding::Good(Finish::new(FinishReason::Stop)), to)
     });
     let about = "One line of `toolstream classify`: one message.";
     definitions.push(summary.definition("summary", about, SUMMARY));
@@ -175,7 +176,7 @@ pub fn schema() -> String {
 
 /// The schema of one object.
 #[derive(Default)]
-struct Object {
+struct ObjectSchema {
     /// Each member's name and schema.
     properties: Vec<(&'static str, String)>,
     required: Vec<&'static str>,
@@ -183,10 +184,10 @@ struct Object {
     parts: Vec<&'static str>,
 }
 
-impl Object {
+impl ObjectSchema {
     /// A line: its type, its own members, and those that any line may have.
-    fn line(of_type: String, members: impl FnOnce(&mut Object)) -> Self {
-        let mut object = Object::default();
+    fn line(of_type: String, members: impl FnOnce(&mut ObjectSchema)) -> Self {
+        let mut object = ObjectSchema::default();
         object.properties.push(("type", of_type));
         object.required.push("type");
         members(&mut object);
@@ -230,18 +231,23 @@ fn reference(name: &str) -> String {
     format!("{{\"$ref\": \"#/$defs/{name}\"}}")
 }
 
-impl Members for Object {
-    fn required<V: Value>(&mut self, name: &'static str, _value: V, about: &'static str) {
+impl Members for ObjectSchema {
+    fn required<V: MemberValue>(&mut self, name: &'static str, _value: V, about: &'static str) {
         self.required.push(name);
         self.add(name, &V::schema(), about);
     }
 
-    fn optional<V: Value>(&mut self, name: &'static str, _value: Option<V>, about: &'static str) {
+    fn optional<V: MemberValue>(
+        &mut self,
+        name: &'static str,
+        _value: Option<V>,
+        about: &'static str,
+    ) {
         self.add(name, &V::schema(), about);
     }
 
-    fn inner(&mut self, name: &'static str, inner: Inner<'_>, about: &'static str) {
-        let Inner { form, of, .. } = inner;
+    fn inner(&mut self, name: &'static str, inner: InnerEvents<'_>, about: &'static str) {
+        let InnerEvents { form, of, .. } = inner;
         self.parts.push(of);
         let reference = format!("\"$ref\": \"#/$defs/summary_{of}\"");
         let schema = match form {

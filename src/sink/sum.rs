@@ -7,7 +7,7 @@ use std::io;
 
 use crate::event::{Event, Kind, Pieces};
 use crate::sink::Sink;
-use crate::sink::classify::Ending;
+use crate::sink::classify::SummaryEnding;
 
 /// The most names of calls that are counted one by one.
 const MAX_NAMES: usize = 10_000;
@@ -35,8 +35,8 @@ pub struct Sum {
 impl Sum {
     fn see(&mut self, kind: &Kind<'_>) {
         match kind {
-            Kind::Finish(finish) => self.end(Ending::Good(*finish)),
-            Kind::Error(failure) => self.end(Ending::Bad(*failure)),
+            Kind::Finish(finish) => self.end(SummaryEnding::Good(*finish)),
+            Kind::Error(failure) => self.end(SummaryEnding::Bad(*failure)),
             Kind::Usage(usage) => {
                 self.has_usage = true;
                 add_to(&mut self.input_tokens, usage.input_tokens.unwrap_or_default());
@@ -47,7 +47,7 @@ impl Sum {
         }
     }
 
-    fn end(&mut self, ending: Ending<'_>) {
+    fn end(&mut self, ending: SummaryEnding<'_>) {
         *self.types.entry(ending.of_type().name()).or_default() += 1;
         self.without_usage += u64::from(!std::mem::take(&mut self.has_usage));
     }

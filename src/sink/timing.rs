@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::event::Kind;
 use crate::json::Line;
 use crate::sink::Clock;
-use crate::sink::members::Value;
+use crate::sink::members::MemberValue;
 
 /// The times of a message, in milliseconds since its input was first waited for.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +52,7 @@ impl Timing {
     }
 }
 
-impl Value for &Timing {
+impl MemberValue for &Timing {
     fn schema() -> String {
         let count = "{\"type\": \"integer\", \"minimum\": 0}";
         let object = |required: &str, properties: &[&str]| {

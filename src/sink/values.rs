@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use crate::event::{Event, Kind, Output, Pieces, ToolCallDelta, ToolCallValue};
-use crate::json::{Found, ValueReader};
+use crate::json::{FoundValue, ValueReader};
 use crate::sink::{Fused, Sink};
 
 /// Reads the deltas of calls, and hands on the values that are complete in them, and strings piece
@@ -40,10 +40,10 @@ impl<S: Sink> Values<S> {
 }
 
 /// Returns what was found as the value of an event.
-pub(super) fn output(found: Found<'_>) -> Output<'_> {
+pub(super) fn output(found: FoundValue<'_>) -> Output<'_> {
     match found {
-        Found::Value(json) => Output::Json(json),
-        Found::Text(text) => Output::Text(text),
+        FoundValue::Value(json) => Output::Json(json),
+        FoundValue::Text(text) => Output::Text(text),
     }
 }
 

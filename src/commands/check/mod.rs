@@ -453,7 +453,7 @@ mod tests {
     use clap::Parser as _;
 
     use super::*;
-    use crate::cli::{Cli, Command, Late, Report};
+    use crate::cli::{Cli, Command, Late, ReportForm};
 
     #[test]
     fn the_sum_counts_in_words() {
@@ -517,7 +517,7 @@ mod tests {
         run.one(&name);
         let checked: Vec<_> = run.checked.into_inner().unwrap().into_values().collect();
         let sum = ResultSum::of(&checked, 0);
-        let style = ReportStyle { form: Report::Text, is_full: false, has_color: false };
+        let style = ReportStyle { form: ReportForm::Text, is_full: false, has_color: false };
         let out = page(&checked, &sum, None, style);
         let file = format!("{name}.pieces.broken");
         assert!(

@@ -6,7 +6,7 @@ use quick_xml::Writer;
 use quick_xml::escape::escape;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use crate::cli::Report;
+use crate::cli::ReportForm;
 use crate::commands::check::laws::Violation;
 use crate::commands::check::result::{Checked, ResultKind, ResultSum};
 use crate::commands::check::select::GOLDEN;
@@ -24,7 +24,7 @@ const MAX_NAMES: usize = 3;
 /// How results are printed.
 #[derive(Clone, Copy)]
 pub(super) struct ReportStyle {
-    pub(super) form: Report,
+    pub(super) form: ReportForm,
     pub(super) is_full: bool,
     pub(super) has_color: bool,
 }
@@ -38,17 +38,17 @@ pub(super) fn report(
 ) -> String {
     let why_line = why.map(|why| format!("{why}\n")).unwrap_or_default();
     match style.form {
-        Report::Text => format!("{}{why_line}{sum}\n", text(checked, style)),
-        Report::Json => {
+        ReportForm::Text => format!("{}{why_line}{sum}\n", text(checked, style)),
+        ReportForm::Json => {
             let objects: String =
                 checked.iter().filter(|one| one.row().is_some()).map(object).collect();
             format!("{objects}{}\n", sum.json(why))
         }
-        Report::Github => {
+        ReportForm::Github => {
             let annotations: String = checked.iter().map(annotation).collect();
             format!("{annotations}{why_line}{sum}\n")
         }
-        Report::Junit => junit(checked),
+        ReportForm::Junit => junit(checked),
     }
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use crate::commands::check::report::difference;
 use crate::commands::check::result::{Checked, ResultKind};
 use crate::commands::check::select::GOLDEN;
-use crate::io::{Asked, Signals, Terminal, die, write_whole};
+use crate::io::{Signals, Terminal, TerminalAnswer, die, write_whole};
 use crate::json;
 use crate::sink::grouped;
 
@@ -55,9 +55,9 @@ fn ask(terminal: &mut Terminal, question: &str, signals: &Signals) -> anyhow::Re
     let mut question = format!("{question}accept, skip or quit? [a/S/q] ");
     loop {
         let answer = match terminal.ask(&question, signals, None)? {
-            Asked::Answer(answer) => answer,
-            Asked::Signal(signal) => die(signal),
-            Asked::Time => bail!("no answer came"),
+            TerminalAnswer::Answer(answer) => answer,
+            TerminalAnswer::Signal(signal) => die(signal),
+            TerminalAnswer::Time => bail!("no answer came"),
         };
         match answer.to_lowercase().as_str() {
             "a" | "accept" => return Ok(ReviewAnswer::Accept),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use glob::Pattern;
 
-use crate::cassette::Search;
+use crate::cassette::CassetteSearch;
 use crate::cli::Check;
 use crate::commands::check::settings::Folder;
 use crate::detect;
@@ -199,7 +199,7 @@ fn begins_stream(name: &str) -> bool {
     let window = detect::WINDOW as u64 + 1;
     let read = fs::File::open(name).and_then(|file| file.take(window).read_to_end(&mut head));
     let ended = head.len() <= detect::WINDOW;
-    let is_cassette = || matches!(Search::default().look(&head, true), Some(Some(_)));
+    let is_cassette = || matches!(CassetteSearch::default().look(&head, true), Some(Some(_)));
     let format = || detect::explain_with(None, &head, ended).format;
     read.is_ok() && (is_cassette() || !matches!(format().as_str(), "unknown" | "text"))
 }

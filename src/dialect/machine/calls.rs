@@ -12,9 +12,9 @@ use crate::dialect::body::{BodyForm, BodyProgress, BodyReader};
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{CallForm, CallId, GrammarId, SectionId};
 use crate::dialect::machine::place::{
-    CallPlace, Nested, OpenCall, OpenSection, OpenText, OpenValue, Place, PossibleEnd,
+    CallPlace, Nested, OpenCall, OpenSection, OpenText, OpenValue, PossibleEnd, TextPlace,
 };
-use crate::dialect::machine::rules::{Go, Rule};
+use crate::dialect::machine::rules::{Go, MarkerRule};
 use crate::dialect::machine::search::{Begun, Marker};
 use crate::dialect::spec::Parameters;
 use crate::event::{Block, Kind, Reason, WarningCode};
@@ -54,7 +54,7 @@ impl Machine {
         let (marker, before) = (marker.to_owned(), self.calls.count());
         let words = words.keep(|_| true);
         let open = OpenSection { id, form, marker, words, before, space: Some(String::new()) };
-        self.enter(Place::Section(Box::new(open)));
+        self.enter(TextPlace::Section(Box::new(open)));
     }
 
     /// Ends the text between the calls of a section; returns true if it was cut.
@@ -65,7 +65,7 @@ impl Machine {
         held: &str,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<bool> {
-        let Place::Section(open) = &self.place else { return Ok(false) };
+        let TextPlace::Section(open) = &self.place else { return Ok(false) };
         let has_calls = self.calls.count() > open.before;
         let is_over = held.trim_ascii().is_empty() || self.is_begun(held, &[Go::EndSection]);
         if has_calls && is_over {
@@ -79,7 +79,7 @@ impl Machine {
 
     /// True if a text may be the beginning of a marker that leads to one of these.
     fn is_begun(&self, text: &str, goes: &[Go]) -> bool {
-        let is_begun = |rule: &Rule| {
+        let is_begun = |rule: &MarkerRule| {
             goes.contains(&rule.go)
                 && Attempt::default().advance(&rule.pattern, text.as_bytes(), false) != Match::No
         };
@@ -100,9 +100,9 @@ impl Machine {
         if let Some(text) = words.get("server") {
             emit.feed(Kind::Block(Block { name: "server_name", text, attributes: None }))?;
         }
-        let text = Place::Text(OpenText::default());
+        let text = TextPlace::Text(OpenText::default());
         let section = match std::mem::replace(&mut self.place, text) {
-            Place::Section(section) => Some(section),
+            TextPlace::Section(section) => Some(section),
             _ => None,
         };
         let form = Arc::clone(self.grammars.call(id));
@@ -136,7 +136,7 @@ impl Machine {
         };
         let words = with_section(words, section.as_deref(), &form);
         let is_over = matches!(form.body, BodyForm::Empty) && form.close.is_empty();
-        self.enter(Place::Call(OpenCall { id, form, words, section, part }));
+        self.enter(TextPlace::Call(OpenCall { id, form, words, section, part }));
         if is_over { self.end_call("", emit) } else { Ok(()) }
     }
 
@@ -151,7 +151,7 @@ impl Machine {
     /// Closes the open call, which has no closer. It's whole if its body shows
     /// that; of several arguments, more may have been to come.
     fn end_unclosed(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        let Place::Call(call) = &self.place else { return Ok(()) };
+        let TextPlace::Call(call) = &self.place else { return Ok(()) };
         let is_between = matches!(call.part, CallPlace::Between(_));
         if !is_between || BodyReader::new(&call.form.body).is_none() {
             self.calls.fault(Reason::Malformed, emit)?;
@@ -168,13 +168,13 @@ impl Machine {
     /// Leaves the open call for its section, if that goes on, or for the text.
     fn end_place(&mut self, section_goes_on: bool) {
         let section = match &mut self.place {
-            Place::Call(call) => call.section.take(),
+            TextPlace::Call(call) => call.section.take(),
             _ => None,
         };
         match section.filter(|_| section_goes_on) {
             Some(mut section) => {
                 section.space = Some(String::new());
-                self.enter(Place::Section(section));
+                self.enter(TextPlace::Section(section));
             }
             None => self.back_to_text(),
         }
@@ -182,7 +182,7 @@ impl Machine {
 
     /// Goes back to the text after a call.
     pub(crate) fn back_to_text(&mut self) {
-        self.enter(Place::Text(OpenText { space: Some(String::new()), ..OpenText::default() }));
+        self.enter(TextPlace::Text(OpenText { space: Some(String::new()), ..OpenText::default() }));
     }
 
     /// Ends the text in a value that lacks its closer, where the call may have ended; returns the
@@ -209,7 +209,7 @@ impl Machine {
         stopped: bool,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<bool> {
-        let Place::Call(call) = &self.place else { return Ok(false) };
+        let TextPlace::Call(call) = &self.place else { return Ok(false) };
         let is_over = match &call.part {
             CallPlace::Between(_) => true,
             CallPlace::Body(body) => body.is_between(),
@@ -265,13 +265,13 @@ impl Machine {
 
     /// Goes on from before the arguments, where these are not missing.
     pub(crate) fn leave_head(&mut self) {
-        if let Place::Call(OpenCall { part: CallPlace::Head, .. }) = &self.place {
+        if let TextPlace::Call(OpenCall { part: CallPlace::Head, .. }) = &self.place {
             self.enter_arguments(false);
         }
     }
 
     fn enter_arguments(&mut self, is_json: bool) {
-        let Place::Call(call) = &self.place else { return };
+        let TextPlace::Call(call) = &self.place else { return };
         let body = BodyReader::new(&call.form.body).filter(|_| is_json || !call.has_closer());
         self.enter_part(body.map_or(CallPlace::Loose, CallPlace::Body));
     }
@@ -286,7 +286,8 @@ impl Machine {
         let is_string = self.calls.is_in_string();
         self.calls.feed_value(marker, emit)?;
         let length = self.calls.raw_length();
-        if let Place::Call(OpenCall { form, part: CallPlace::Value(value), .. }) = &mut self.place
+        if let TextPlace::Call(OpenCall { form, part: CallPlace::Value(value), .. }) =
+            &mut self.place
             && !is_string
         {
             value.take(go, length, form.value_closer().is_some_and(|close| close.has_word("key")));
@@ -317,7 +318,7 @@ impl Machine {
     /// Returns where the open call may have ended, if nothing is open in its value.
     fn open_value_end(&self) -> Option<PossibleEnd> {
         match &self.place {
-            Place::Call(OpenCall { part: CallPlace::Value(value), .. }) => {
+            TextPlace::Call(OpenCall { part: CallPlace::Value(value), .. }) => {
                 value.end.filter(|_| value.nested.is_empty())
             }
             _ => None,
@@ -329,7 +330,7 @@ impl Machine {
     fn is_call_end(&self, end: &PossibleEnd) -> bool {
         let rest = self.calls.raw_from(end.length).trim_start_matches([' ', '\t']);
         let section = match &self.place {
-            Place::Call(call) => call.section.as_ref(),
+            TextPlace::Call(call) => call.section.as_ref(),
             _ => None,
         };
         let ends_section = |open: &OpenSection| {
@@ -355,7 +356,7 @@ impl Machine {
 
     /// Takes what belongs to the call's body; returns how many bytes.
     pub(crate) fn feed_body(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<usize> {
-        let Place::Call(OpenCall { form, part: CallPlace::Body(body), .. }) = &mut self.place
+        let TextPlace::Call(OpenCall { form, part: CallPlace::Body(body), .. }) = &mut self.place
         else {
             return Ok(text.len());
         };
@@ -382,7 +383,7 @@ impl Machine {
         words: &Captures<'_>,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
-        let Place::Call(call) = &self.place else { return Ok(()) };
+        let TextPlace::Call(call) = &self.place else { return Ok(()) };
         let (source, body) = (self.grammars.get(call.id.0).name, BodyReader::new(&call.form.body));
         self.calls.close(emit)?;
         self.calls.open_markup(source, marker, words, "");
@@ -396,7 +397,7 @@ impl Machine {
         marker: &str,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
-        let Place::Call(call) = &self.place else { return Ok(()) };
+        let TextPlace::Call(call) = &self.place else { return Ok(()) };
         let Some(mut body) = BodyReader::new(&call.form.body) else { return Ok(()) };
         body.feed_all(marker, &mut self.calls, emit)?;
         self.enter_part(CallPlace::Body(body));
@@ -405,7 +406,7 @@ impl Machine {
 
     /// True after an object of a call that has no closer: what comes may be another object of it.
     pub(crate) fn is_after_object(&self) -> bool {
-        matches!(&self.place, Place::Call(call) if call.is_after_object())
+        matches!(&self.place, TextPlace::Call(call) if call.is_after_object())
     }
 
     /// Takes a character there that begins no marker; returns how many bytes. What is more than
@@ -418,7 +419,8 @@ impl Machine {
         if c.is_ascii_whitespace() || matches!(c, ';' | ',') {
             return Ok(c.len_utf8());
         }
-        let Place::Call(OpenCall { part: CallPlace::Between(space), .. }) = &mut self.place else {
+        let TextPlace::Call(OpenCall { part: CallPlace::Between(space), .. }) = &mut self.place
+        else {
             return Ok(0);
         };
         let space = space.take().unwrap_or_default();
@@ -429,7 +431,7 @@ impl Machine {
 
     /// Takes text inside a call that is neither marker nor value.
     pub(crate) fn call_content(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        if let Place::Call(call) = &mut self.place
+        if let TextPlace::Call(call) = &mut self.place
             && call.is_after_object()
             && let CallPlace::Between(space) = &mut call.part
         {
@@ -450,7 +452,7 @@ impl Machine {
         words: &Captures<'_>,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
-        let Place::Call(call) = &mut self.place else { return Ok(()) };
+        let TextPlace::Call(call) = &mut self.place else { return Ok(()) };
         let form = match &call.form.body {
             BodyForm::Parameters { form, .. } => *form,
             _ => Parameters::TEXT,
@@ -484,7 +486,8 @@ impl Machine {
         }
         self.calls.close_value(emit)?;
         self.calls.push_raw(marker);
-        let Place::Call(OpenCall { part: CallPlace::Value(value), .. }) = &mut self.place else {
+        let TextPlace::Call(OpenCall { part: CallPlace::Value(value), .. }) = &mut self.place
+        else {
             return Ok(());
         };
         let OpenValue {
@@ -519,13 +522,13 @@ impl Machine {
 
     /// True in a call that a value holds.
     fn is_nested(&self) -> bool {
-        matches!(&self.place, Place::Call(OpenCall { part: CallPlace::Value(value), .. })
+        matches!(&self.place, TextPlace::Call(OpenCall { part: CallPlace::Value(value), .. })
             if !value.nested.is_empty())
     }
 
     /// True in one of several values, which has a closer of its own.
     fn is_in_open_value(&self) -> bool {
-        let Place::Call(OpenCall { form, part: CallPlace::Value(_), .. }) = &self.place else {
+        let TextPlace::Call(OpenCall { form, part: CallPlace::Value(_), .. }) = &self.place else {
             return false;
         };
         matches!(form.body, BodyForm::Parameters { close: Some(_), .. })
@@ -540,7 +543,7 @@ impl Machine {
         if self.calls.is_in_string() || self.is_nested() {
             return self.calls.feed_value(marker, emit);
         }
-        if matches!(self.place, Place::Call(_)) {
+        if matches!(self.place, TextPlace::Call(_)) {
             self.calls.push_raw(marker);
             self.end_unclosed(emit)?;
         }

@@ -8,7 +8,7 @@ use std::io;
 use crate::dialect::body::calls::ChoiceEmit;
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::DoubtId;
-use crate::dialect::machine::place::{OpenDoubt, OpenText, Place};
+use crate::dialect::machine::place::{OpenDoubt, OpenText, TextPlace};
 use crate::event::Reason;
 use crate::scan::Captures;
 
@@ -17,11 +17,11 @@ const MAX_DOUBT: usize = 64 << 10;
 
 impl Machine {
     pub(crate) fn open_doubt(&mut self, id: DoubtId, marker: &str) {
-        let text = Place::Text(OpenText::default());
+        let text = TextPlace::Text(OpenText::default());
         match std::mem::replace(&mut self.place, text) {
-            Place::Text(outer) => {
+            TextPlace::Text(outer) => {
                 let (text, opener) = (marker.to_owned(), marker.len());
-                self.enter(Place::Doubt(Box::new(OpenDoubt { id, outer, text, opener })));
+                self.enter(TextPlace::Doubt(Box::new(OpenDoubt { id, outer, text, opener })));
             }
             place => self.enter(place),
         }
@@ -32,7 +32,7 @@ impl Machine {
         text: &str,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
-        let Place::Doubt(doubt) = &mut self.place else { return Ok(()) };
+        let TextPlace::Doubt(doubt) = &mut self.place else { return Ok(()) };
         doubt.text.push_str(text);
         if doubt.text.len() > MAX_DOUBT { self.leave_doubt(emit) } else { Ok(()) }
     }
@@ -58,7 +58,7 @@ impl Machine {
     /// Takes what was held back as text, if any was.
     pub(crate) fn leave_doubt(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let Some(doubt) = self.end_doubt() else { return Ok(()) };
-        self.enter(Place::Text(doubt.outer));
+        self.enter(TextPlace::Text(doubt.outer));
         self.text(&doubt.text, emit)
     }
 
@@ -68,7 +68,7 @@ impl Machine {
             doubt.text.get(doubt.opener..).is_some_and(|rest| rest.trim_ascii().is_empty())
         };
         match &self.place {
-            Place::Doubt(doubt) if is_cut(doubt) => {}
+            TextPlace::Doubt(doubt) if is_cut(doubt) => {}
             _ => return self.leave_doubt(emit).map(|()| false),
         }
         let Some(doubt) = self.end_doubt() else { return Ok(false) };
@@ -78,7 +78,7 @@ impl Machine {
 
     /// Leaves text for a call of which no more is known than its markup.
     fn open_unreadable(&mut self, doubt: OpenDoubt, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        self.enter(Place::Text(doubt.outer));
+        self.enter(TextPlace::Text(doubt.outer));
         self.leave_text(emit)?;
         let source = self.grammars.get(doubt.id.0).name;
         self.calls.open_markup(source, &doubt.text, &Captures::default(), "");
@@ -86,8 +86,8 @@ impl Machine {
     }
 
     fn end_doubt(&mut self) -> Option<OpenDoubt> {
-        match std::mem::replace(&mut self.place, Place::Text(OpenText::default())) {
-            Place::Doubt(doubt) => Some(*doubt),
+        match std::mem::replace(&mut self.place, TextPlace::Text(OpenText::default())) {
+            TextPlace::Doubt(doubt) => Some(*doubt),
             place => {
                 self.place = place;
                 None

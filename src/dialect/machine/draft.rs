@@ -8,7 +8,9 @@ use std::io;
 use std::sync::Arc;
 
 use crate::dialect::body::calls::{ChoiceEmit, warn};
-use crate::dialect::machine::place::{CallPlace, DraftPlace, OpenDraft, OpenText, Place, RulesKey};
+use crate::dialect::machine::place::{
+    CallPlace, DraftPlace, OpenDraft, OpenText, RulesKey, TextPlace,
+};
 use crate::dialect::machine::rules::Go;
 use crate::dialect::machine::search::Search;
 use crate::dialect::machine::text::emit_reasoning;
@@ -22,8 +24,8 @@ impl Machine {
     pub(crate) fn is_thinking(&self) -> bool {
         !self.drafts_stand
             && match &self.place {
-                Place::Region(open) => open.form.may_close_late,
-                Place::Text(open) => open.undecided.is_some() && self.has_late_closers(),
+                TextPlace::Region(open) => open.form.may_close_late,
+                TextPlace::Text(open) => open.undecided.is_some() && self.has_late_closers(),
                 _ => false,
             }
     }
@@ -38,17 +40,17 @@ impl Machine {
     #[cold]
     pub(crate) fn open_draft(&mut self, marker: &str) -> io::Result<()> {
         let reader = self.reader();
-        let text = Place::Text(OpenText::default());
+        let text = TextPlace::Text(OpenText::default());
         let outer = match std::mem::replace(&mut self.place, text) {
-            Place::Region(open) => DraftPlace::Thought(open),
-            Place::Text(open) => DraftPlace::Text(open.undecided.unwrap_or_default()),
+            TextPlace::Region(open) => DraftPlace::Thought(open),
+            TextPlace::Text(open) => DraftPlace::Text(open.undecided.unwrap_or_default()),
             place => {
                 self.enter(place);
                 return Ok(());
             }
         };
         let draft = OpenDraft { outer, text: String::new(), reader, inner: None };
-        self.enter(Place::Draft(Box::new(draft)));
+        self.enter(TextPlace::Draft(Box::new(draft)));
         self.keep_draft(marker)
     }
 
@@ -58,7 +60,7 @@ impl Machine {
             grammars: self.grammars.clone(),
             chosen: self.chosen,
             named: self.named,
-            place: Place::Text(OpenText::default()),
+            place: TextPlace::Text(OpenText::default()),
             search: Search::default(),
             follows: self.follows,
             held: String::new(),
@@ -79,7 +81,7 @@ impl Machine {
     }
 
     fn keep_draft(&mut self, text: &str) -> io::Result<()> {
-        let Place::Draft(draft) = &mut self.place else { return Ok(()) };
+        let TextPlace::Draft(draft) = &mut self.place else { return Ok(()) };
         draft.text.push_str(text);
         draft.reader.feed(text, &mut ChoiceEmit::new(0, &mut |_| Ok(())))
     }
@@ -93,7 +95,7 @@ impl Machine {
     ) -> io::Result<()> {
         self.keep_draft(text)?;
         match &self.place {
-            Place::Draft(draft) if self.calls.is_too_long(draft.text.len()) => {
+            TextPlace::Draft(draft) if self.calls.is_too_long(draft.text.len()) => {
                 self.leave_draft(usize::MAX, emit).map(drop)
             }
             _ => Ok(()),
@@ -107,7 +109,7 @@ impl Machine {
         marker: &str,
         emit: &mut ChoiceEmit,
     ) -> io::Result<()> {
-        let Place::Draft(draft) = &mut self.place else { return Ok(()) };
+        let TextPlace::Draft(draft) = &mut self.place else { return Ok(()) };
         // Where markers frame messages, one that comes in a call breaks that off.
         let broken = match &draft.outer {
             DraftPlace::Thought(open) if draft.reader.is_in_call() => {
@@ -128,9 +130,9 @@ impl Machine {
 
     /// Takes what was kept as a call that can't be read, and goes back to the thought.
     fn break_draft(&mut self, source: &'static str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        let text = Place::Text(OpenText::default());
+        let text = TextPlace::Text(OpenText::default());
         let place = std::mem::replace(&mut self.place, text);
-        let Place::Draft(draft) = place else {
+        let TextPlace::Draft(draft) = place else {
             self.enter(place);
             return Ok(());
         };
@@ -138,7 +140,7 @@ impl Machine {
         self.calls.fault(Reason::Malformed, emit)?;
         self.calls.close(emit)?;
         if let DraftPlace::Thought(open) = draft.outer {
-            self.enter(Place::Region(open));
+            self.enter(TextPlace::Region(open));
         }
         Ok(())
     }
@@ -146,8 +148,8 @@ impl Machine {
     /// Takes what was kept up to `end` as a part of the thought, and goes back to that. Returns the
     /// rest.
     fn leave_draft(&mut self, end: usize, emit: &mut ChoiceEmit<'_>) -> io::Result<String> {
-        let text = Place::Text(OpenText::default());
-        let Place::Draft(draft) = std::mem::replace(&mut self.place, text) else {
+        let text = TextPlace::Text(OpenText::default());
+        let TextPlace::Draft(draft) = std::mem::replace(&mut self.place, text) else {
             return Ok(String::new());
         };
         let OpenDraft { outer, mut text, .. } = *draft;
@@ -157,11 +159,12 @@ impl Machine {
         self.enter(match outer {
             DraftPlace::Thought(open) => {
                 emit_reasoning(&text, emit)?;
-                Place::Region(open)
+                TextPlace::Region(open)
             }
-            DraftPlace::Text(undecided) => {
-                Place::Text(OpenText { undecided: Some(undecided + &text), ..OpenText::default() })
-            }
+            DraftPlace::Text(undecided) => TextPlace::Text(OpenText {
+                undecided: Some(undecided + &text),
+                ..OpenText::default()
+            }),
         });
         Ok(rest)
     }
@@ -170,7 +173,7 @@ impl Machine {
     /// all of it, after the thought, or the rest of the thought, if its closer stands in a call that
     /// never ended.
     pub(crate) fn end_draft(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<Option<String>> {
-        let Place::Draft(draft) = &mut self.place else { return Ok(None) };
+        let TextPlace::Draft(draft) = &mut self.place else { return Ok(None) };
         let inner = draft.inner.filter(|_| draft.reader.is_in_call());
         if let Some(inner) = inner
             && !std::mem::replace(&mut self.drafts_stand, true)
@@ -178,8 +181,8 @@ impl Machine {
             return self.leave_draft(inner, emit).map(Some);
         }
         self.drafts_stand = true;
-        let text = Place::Text(OpenText::default());
-        let Place::Draft(draft) = std::mem::replace(&mut self.place, text) else {
+        let text = TextPlace::Text(OpenText::default());
+        let TextPlace::Draft(draft) = std::mem::replace(&mut self.place, text) else {
             return Ok(None);
         };
         let undecided = match draft.outer {
@@ -190,7 +193,7 @@ impl Machine {
             DraftPlace::Text(undecided) => Some(undecided),
         };
         self.context = MarkdownContext::default();
-        self.enter(Place::Text(OpenText { undecided, ..OpenText::default() }));
+        self.enter(TextPlace::Text(OpenText { undecided, ..OpenText::default() }));
         self.decide_as_text(emit)?;
         Ok(Some(draft.text))
     }
@@ -198,7 +201,7 @@ impl Machine {
     /// True in a value of a call, where markup is text.
     fn is_in_value(&self) -> bool {
         match &self.place {
-            Place::Call(call) => match &call.part {
+            TextPlace::Call(call) => match &call.part {
                 CallPlace::Value(_) => true,
                 CallPlace::Body(body) => body.is_in_string(),
                 _ => false,

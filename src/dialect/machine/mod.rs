@@ -32,8 +32,8 @@ use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn};
 use crate::dialect::machine::cursor::TextCursor;
 use crate::dialect::machine::grammar::{GrammarId, Grammars, RegionForm};
 use crate::dialect::machine::markdown_context::{MarkdownContext, TextRegion};
-use crate::dialect::machine::place::{CallPlace, OpenRegion, OpenText, Place, RulesKey};
-use crate::dialect::machine::rules::{CallRules, Go, Rule};
+use crate::dialect::machine::place::{CallPlace, OpenRegion, OpenText, RulesKey, TextPlace};
+use crate::dialect::machine::rules::{CallRules, Go, MarkerRule};
 use crate::dialect::machine::search::{Attempted, Begun, Here, Marker, RuleSet, Search};
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
@@ -47,7 +47,7 @@ pub(crate) struct Machine {
     chosen: Option<GrammarId>,
     /// True if the user chose the dialect.
     named: bool,
-    place: Place,
+    place: TextPlace,
     search: Search,
     /// True if some rule asks where in Markdown's structure it stands.
     follows: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Machine {
     context: MarkdownContext,
     calls: TextCalls,
     /// The closers of thoughts where the dialect is not known, once text may be one or was.
-    strays: Vec<Rule>,
+    strays: Vec<MarkerRule>,
     /// True once a call in code was warned of.
     has_warned: bool,
     /// True if the text ended inside the opener of a call.
@@ -116,7 +116,7 @@ impl Machine {
 
     fn of(grammars: Grammars, named: bool, start_in: StartIn, calls: TextCalls) -> Self {
         let undecided = (start_in == StartIn::Auto).then(String::new);
-        let text = Place::Text(OpenText { is_start: true, undecided, ..OpenText::default() });
+        let text = TextPlace::Text(OpenText { is_start: true, undecided, ..OpenText::default() });
         let mut machine = Machine {
             chosen: grammars.only(),
             follows: !named || grammars.iter().any(|(_, grammar)| grammar.has_lines()),
@@ -170,7 +170,7 @@ impl Machine {
                 ..**first
             }),
         };
-        self.place = Place::Region(OpenRegion::new(id, form, Captures::default()));
+        self.place = TextPlace::Region(OpenRegion::new(id, form, Captures::default()));
     }
 
     /// Returns the dialect's name, once it is known.
@@ -181,7 +181,7 @@ impl Machine {
     /// Returns the length of what is text and no marker at the beginning of this
     /// text, as far as can be seen at once.
     pub(crate) fn calm_length(&self, text: &str) -> usize {
-        let is_plain = matches!(&self.place, Place::Text(open) if !open.is_start);
+        let is_plain = matches!(&self.place, TextPlace::Text(open) if !open.is_start);
         let may_skip =
             is_plain && self.search.rules().is_calm && self.follows && self.held.is_empty();
         if may_skip { self.context.calm_length(text.as_bytes()) } else { 0 }
@@ -213,7 +213,7 @@ impl Machine {
     /// whole is closed.
     pub(crate) fn finish(mut self, stopped: bool, emit: &mut ChoiceEmit<'_>) -> io::Result<bool> {
         let mut held = std::mem::take(&mut self.held);
-        if !matches!(self.place, Place::Section(_)) {
+        if !matches!(self.place, TextPlace::Section(_)) {
             self.run(&held, true, emit)?;
             held = std::mem::take(&mut self.held);
         }
@@ -235,13 +235,13 @@ impl Machine {
         if self.is_cut {
             return Ok(true);
         }
-        if matches!(self.place, Place::Section(_)) {
+        if matches!(self.place, TextPlace::Section(_)) {
             return self.finish_section(&held, emit);
         }
         self.end_text(emit)?;
         match &self.place {
-            Place::Call(_) => self.finish_call(&held, stopped, emit),
-            Place::Region(open) => {
+            TextPlace::Call(_) => self.finish_call(&held, stopped, emit),
+            TextPlace::Region(open) => {
                 Ok(self.closes_thoughts && !stopped && open.form.role == Role::Reasoning)
             }
             _ => Ok(false),
@@ -333,7 +333,7 @@ impl Machine {
             Begun::Now => {}
         }
         // Text that may still become a section's marker is read when the section is over.
-        let ended = ended && !matches!(self.place, Place::Section(_));
+        let ended = ended && !matches!(self.place, TextPlace::Section(_));
         let found = self.search.advance(cursor.rest(), ended, self.calls.tools.as_deref());
         if matches!(found, Attempted::No) {
             self.leave_start();
@@ -445,30 +445,31 @@ impl Machine {
     }
 
     fn is_in_call(&self) -> bool {
-        matches!(self.place, Place::Call(_))
+        matches!(self.place, TextPlace::Call(_))
     }
 
     fn is_in_body(&self) -> bool {
-        matches!(&self.place, Place::Call(call) if matches!(call.part, CallPlace::Body(_)))
+        matches!(&self.place, TextPlace::Call(call) if matches!(call.part, CallPlace::Body(_)))
     }
 
     fn is_in_head(&self) -> bool {
-        matches!(&self.place, Place::Call(call) if matches!(call.part, CallPlace::Head))
+        matches!(&self.place, TextPlace::Call(call) if matches!(call.part, CallPlace::Head))
     }
 
     fn is_start(&self) -> bool {
-        matches!(&self.place, Place::Text(open) if open.is_start)
+        matches!(&self.place, TextPlace::Text(open) if open.is_start)
     }
 
     fn leave_start(&mut self) {
-        if let Place::Text(open) = &mut self.place {
+        if let TextPlace::Text(open) = &mut self.place {
             open.is_start = false;
         }
     }
 
     /// True if this is prose whose context matters.
     fn is_followed(&self) -> bool {
-        let is_prose = matches!(self.place, Place::Text(_) | Place::Region(_) | Place::Doubt(_));
+        let is_prose =
+            matches!(self.place, TextPlace::Text(_) | TextPlace::Region(_) | TextPlace::Doubt(_));
         self.follows && is_prose
     }
 
@@ -480,14 +481,14 @@ impl Machine {
     }
 
     /// Moves to a place; the search begins anew, with its rules.
-    fn enter(&mut self, place: Place) {
+    fn enter(&mut self, place: TextPlace) {
         self.place = place;
         self.renew();
     }
 
     /// Moves to a part of the open call.
     fn enter_part(&mut self, part: CallPlace) {
-        if let Place::Call(call) = &mut self.place {
+        if let TextPlace::Call(call) = &mut self.place {
             call.part = part;
         }
         self.renew();
@@ -507,39 +508,39 @@ impl Machine {
         self.search.forget(|key| matches!(key, RulesKey::Text(_) | RulesKey::Doubt(..)));
     }
 
-    fn text_rules(&self, open: &OpenText) -> Vec<Rule> {
+    fn text_rules(&self, open: &OpenText) -> Vec<MarkerRule> {
         let is_open = |id| self.chosen.is_none_or(|chosen| chosen == id);
         let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
         let mut rules = rules::text_rules(grammars, self.named, self.calls.count() > 0);
         // A thought ends at its closer, whatever code is open in it.
         let guarded = open.undecided.is_none();
-        rules.extend(self.strays.iter().cloned().map(|rule| Rule { guarded, ..rule }));
+        rules.extend(self.strays.iter().cloned().map(|rule| MarkerRule { guarded, ..rule }));
         rules
     }
 
-    fn place_rules(&self) -> Vec<Rule> {
+    fn place_rules(&self) -> Vec<MarkerRule> {
         let is_open = |id| self.chosen.is_none_or(|chosen| chosen == id);
         match &self.place {
-            Place::Text(open) => self.text_rules(open),
-            Place::Doubt(doubt) => {
+            TextPlace::Text(open) => self.text_rules(open),
+            TextPlace::Doubt(doubt) => {
                 let mut rules = rules::doubt_rules(self.grammars.doubt(doubt.id));
                 let others = self.text_rules(&doubt.outer).into_iter();
                 rules.extend(others.filter(|rule| !matches!(rule.go, Go::Doubt(_))));
                 rules
             }
-            Place::Region(open) => {
+            TextPlace::Region(open) => {
                 let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
                 rules::region_rules(&self.grammars, grammars, open, self.named)
             }
-            Place::Draft(draft) => {
+            TextPlace::Draft(draft) => {
                 let grammars = self.grammars.iter().filter(|(id, _)| is_open(*id));
                 rules::draft_rules(grammars.map(|(_, grammar)| grammar), &draft.outer)
             }
-            Place::Section(open) => {
+            TextPlace::Section(open) => {
                 let grammar = self.grammars.get(open.id.0);
                 rules::section_rules(grammar, open)
             }
-            Place::Call(call) => {
+            TextPlace::Call(call) => {
                 let grammar = self.grammars.get(call.id.0);
                 let rules = CallRules { grammar, call };
                 match &call.part {
@@ -560,11 +561,11 @@ impl Machine {
             return Ok(());
         }
         match &self.place {
-            Place::Text(_) | Place::Section(_) => self.text(text, emit),
-            Place::Region(_) => self.region_content(text, emit),
-            Place::Draft(_) => self.draft_content(text, emit),
-            Place::Doubt(_) => self.doubt_content(text, emit),
-            Place::Call(call) => match &call.part {
+            TextPlace::Text(_) | TextPlace::Section(_) => self.text(text, emit),
+            TextPlace::Region(_) => self.region_content(text, emit),
+            TextPlace::Draft(_) => self.draft_content(text, emit),
+            TextPlace::Doubt(_) => self.doubt_content(text, emit),
+            TextPlace::Call(call) => match &call.part {
                 CallPlace::Body(_) | CallPlace::Head => Ok(()),
                 CallPlace::Loose => {
                     self.calls.push_raw(text);
@@ -599,8 +600,10 @@ impl Machine {
         }
         let is_beyond = opens_call || matches!(go, Go::Region(_) | Go::Stray | Go::Nothing);
         match &self.place {
-            Place::Call(_) if is_beyond => self.leave_call(go, emit)?,
-            Place::Text(OpenText { undecided: Some(_), .. }) | Place::Region(_) if opens_call => {
+            TextPlace::Call(_) if is_beyond => self.leave_call(go, emit)?,
+            TextPlace::Text(OpenText { undecided: Some(_), .. }) | TextPlace::Region(_)
+                if opens_call =>
+            {
                 self.leave_text(emit)?;
             }
             _ => {}
@@ -616,7 +619,7 @@ impl Machine {
             Go::Doubt(_) => Ok(()),
             Go::EndDoubt => self.close_doubt(text, emit),
             Go::Region(id) => self.open_region(id, words, emit),
-            Go::EndRegion | Go::Stray if matches!(self.place, Place::Draft(_)) => {
+            Go::EndRegion | Go::Stray if matches!(self.place, TextPlace::Draft(_)) => {
                 self.close_draft(go, text, emit)
             }
             Go::EndRegion => self.end_region(emit),

@@ -12,7 +12,7 @@ use crate::dialect::machine::grammar::{
 use crate::scan::{CapturedWord, Captures};
 
 /// A place in the text.
-pub(crate) enum Place {
+pub(crate) enum TextPlace {
     Text(OpenText),
     Region(OpenRegion),
     /// In a thought, after the opener of a call.
@@ -40,17 +40,17 @@ pub(crate) enum RulesKey {
     Closing(CallId, Option<SectionId>),
 }
 
-impl Place {
+impl TextPlace {
     /// Returns what the rules of the place depend on; `None` if it has none.
     pub(crate) fn rules_key(&self) -> Option<(RulesKey, [&[CapturedWord<'static>]; 3])> {
         let call = match self {
-            Place::Text(open) => {
+            TextPlace::Text(open) => {
                 return Some((RulesKey::Text(open.undecided.is_some()), [&[]; 3]));
             }
-            Place::Region(open) => {
+            TextPlace::Region(open) => {
                 return Some((RulesKey::Region(open.id), [&open.words.words, &[], &[]]));
             }
-            Place::Draft(draft) => {
+            TextPlace::Draft(draft) => {
                 return Some(match &draft.outer {
                     DraftPlace::Thought(open) => {
                         (RulesKey::Draft(Some(open.id)), [&open.words.words, &[], &[]])
@@ -58,16 +58,16 @@ impl Place {
                     DraftPlace::Text(_) => (RulesKey::Draft(None), [&[]; 3]),
                 });
             }
-            Place::Doubt(doubt) => {
+            TextPlace::Doubt(doubt) => {
                 return Some((
                     RulesKey::Doubt(doubt.id, doubt.outer.undecided.is_some()),
                     [&[]; 3],
                 ));
             }
-            Place::Section(open) => {
+            TextPlace::Section(open) => {
                 return Some((RulesKey::Section(open.id), [&open.words.words, &[], &[]]));
             }
-            Place::Call(call) => call,
+            TextPlace::Call(call) => call,
         };
         let section = call.section.as_ref().map(|section| section.id);
         let (key, value) = match &call.part {

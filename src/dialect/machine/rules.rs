@@ -14,7 +14,7 @@ use crate::scan::{self, Captures, MatchStart, Pattern};
 
 /// A marker that is legal in a place, and where it leads.
 #[derive(Clone)]
-pub(crate) struct Rule {
+pub(crate) struct MarkerRule {
     pub(crate) pattern: Pattern,
     /// Patterns of which one must follow, after white space, unless the text
     /// ends; anything may if there is none.
@@ -80,9 +80,9 @@ impl Go {
     }
 }
 
-impl Rule {
+impl MarkerRule {
     pub(crate) fn new(pattern: Pattern, go: Go) -> Self {
-        Rule {
+        MarkerRule {
             pattern,
             next: Vec::new(),
             guarded: false,
@@ -97,12 +97,12 @@ impl Rule {
     /// The rule, where the opener of what is open had these words.
     fn bind(self, words: &Captures<'_>) -> Self {
         let next = self.next.iter().map(|next| next.bind(words)).collect();
-        Rule { pattern: self.pattern.bind(words), next, ..self }
+        MarkerRule { pattern: self.pattern.bind(words), next, ..self }
     }
 
     fn call(form: &CallForm, id: CallId) -> Self {
         let next = form.next.clone();
-        Rule { next, known: form.known, ..Rule::new(form.open.clone(), Go::Call(id)) }
+        MarkerRule { next, known: form.known, ..MarkerRule::new(form.open.clone(), Go::Call(id)) }
     }
 
     /// True if its marker may begin with a space, after the beginning of the message.
@@ -133,12 +133,12 @@ fn closers<'c>(
     close: &'c [Pattern],
     words: &'c Captures<'static>,
     go: Go,
-) -> impl Iterator<Item = Rule> {
-    close.iter().map(move |close| Rule::new(close.bind(words), go))
+) -> impl Iterator<Item = MarkerRule> {
+    close.iter().map(move |close| MarkerRule::new(close.bind(words), go))
 }
 
-fn drops(grammar: &Grammar) -> impl Iterator<Item = Rule> {
-    grammar.drops.iter().map(|drop| Rule::new(drop.clone(), Go::Nothing))
+fn drops(grammar: &Grammar) -> impl Iterator<Item = MarkerRule> {
+    grammar.drops.iter().map(|drop| MarkerRule::new(drop.clone(), Go::Nothing))
 }
 
 /// The markers that open a region, a section or a call of a grammar.
@@ -147,11 +147,11 @@ fn drops(grammar: &Grammar) -> impl Iterator<Item = Rule> {
 /// it, and markup of a call that can't be read is a call as well. Otherwise only
 /// special tokens may lack it, and a call that has no opener must name a known
 /// tool.
-fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
+fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<MarkerRule> {
     let mut rules = Vec::new();
     for (id, section) in grammar.sections(id) {
         let next = grammar.calls.iter().map(|call| call.open.clone()).collect();
-        rules.push(Rule { next, ..Rule::new(section.open.clone(), Go::Section(id)) });
+        rules.push(MarkerRule { next, ..MarkerRule::new(section.open.clone(), Go::Section(id)) });
     }
     let needs_section = !grammar.sections.is_empty() && (!named || grammar.requires_sections());
     let mut readable: Vec<Pattern> = Vec::new();
@@ -166,16 +166,16 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<Rule> {
         let is_header =
             || grammar.has_messages() && call.open.without_option().all(|open| open.is_token());
         if !is_bare && (named || is_readable || is_header()) {
-            let rule = Rule {
+            let rule = MarkerRule {
                 is_last: !is_readable && readable.contains(&call.open.first_tag()),
-                ..Rule::call(call, id)
+                ..MarkerRule::call(call, id)
             };
             rules.push(if named { call.chosen(rule) } else { call.unsolicited(rule) });
         }
         readable.extend(is_readable.then(|| call.open.first_tag()));
     }
     let regions = grammar.regions(id);
-    rules.extend(regions.map(|(id, region)| Rule::new(region.open.clone(), Go::Region(id))));
+    rules.extend(regions.map(|(id, region)| MarkerRule::new(region.open.clone(), Go::Region(id))));
     rules
 }
 
@@ -195,7 +195,7 @@ static NAMED_PYTHON: LazyLock<Vec<Pattern>> =
 impl CallForm {
     /// The opener where the user chose this dialect: one that its closer follows, or what no
     /// reader sees, is a call that can't be read.
-    fn chosen(&self, mut rule: Rule) -> Rule {
+    fn chosen(&self, mut rule: MarkerRule) -> MarkerRule {
         if !self.has_own_next && matches!(self.body, BodyForm::Json(_) | BodyForm::Literal(_)) {
             rule.next.extend_from_slice(&self.close);
             if !self.open.is_blank() {
@@ -206,15 +206,15 @@ impl CallForm {
     }
 
     /// The opener where the user did not choose this dialect.
-    fn unsolicited(&self, rule: Rule) -> Rule {
+    fn unsolicited(&self, rule: MarkerRule) -> MarkerRule {
         let next = match &self.body {
             BodyForm::Json(_) if self.open.is_blank() => &NAMED_JSON,
             BodyForm::Python if self.open.is_blank() => &NAMED_PYTHON,
-            _ => return Rule { plain: self.narrated, ..rule },
+            _ => return MarkerRule { plain: self.narrated, ..rule },
         };
         let next = LazyLock::force(next).clone();
         let known = rule.known || self.open.is_blank();
-        Rule { known, plain: self.narrated, next, ..rule }
+        MarkerRule { known, plain: self.narrated, next, ..rule }
     }
 }
 
@@ -226,7 +226,7 @@ pub(crate) fn text_rules<'g>(
     grammars: impl Iterator<Item = (GrammarId, &'g Grammar)>,
     named: bool,
     has_calls: bool,
-) -> Vec<Rule> {
+) -> Vec<MarkerRule> {
     let all: Vec<(GrammarId, &Grammar)> = grammars.collect();
     let mut rules = Vec::new();
     for (id, grammar) in all.iter().copied() {
@@ -237,11 +237,11 @@ pub(crate) fn text_rules<'g>(
         rules.extend(drops(grammar));
         if named {
             rules.extend(grammar.regions.iter().flat_map(|region| strays(region)));
-            rules.extend(ENDS.iter().map(|end| Rule::new(end.clone(), Go::Nothing)));
+            rules.extend(ENDS.iter().map(|end| MarkerRule::new(end.clone(), Go::Nothing)));
         }
         if named && has_calls && !grammar.requires_sections() {
             let sections = grammar.sections.iter().flat_map(|section| &section.close);
-            rules.extend(sections.map(|close| Rule::new(close.clone(), Go::Nothing)));
+            rules.extend(sections.map(|close| MarkerRule::new(close.clone(), Go::Nothing)));
         }
     }
     let may_lack_section = |grammar: &Grammar, doubt: &DoubtForm| {
@@ -259,9 +259,9 @@ pub(crate) fn text_rules<'g>(
             true => doubt.open.clone(),
             false => doubt.open.clone().on_a_line(),
         };
-        let is_known = |rule: &Rule| matches!(rule.go, Go::Doubt(_)) && rule.pattern == open;
+        let is_known = |rule: &MarkerRule| matches!(rule.go, Go::Doubt(_)) && rule.pattern == open;
         if !rules.iter().any(is_known) {
-            rules.push(Rule::new(open, Go::Doubt(id)));
+            rules.push(MarkerRule::new(open, Go::Doubt(id)));
         }
     }
     rules.retain(|rule| named || !rule.begins_with_space());
@@ -271,7 +271,7 @@ pub(crate) fn text_rules<'g>(
 
 /// The closers of a region that is not open. The opener of a thought may have
 /// been in the prompt; the closer of an answer makes no difference.
-pub(crate) fn strays(region: &RegionForm) -> Vec<Rule> {
+pub(crate) fn strays(region: &RegionForm) -> Vec<MarkerRule> {
     let go = match region.role {
         Role::Reasoning => Go::Stray,
         Role::Text => Go::Nothing,
@@ -288,11 +288,11 @@ pub(crate) fn region_rules<'g>(
     open: impl Iterator<Item = (GrammarId, &'g Grammar)>,
     region: &OpenRegion,
     named: bool,
-) -> Vec<Rule> {
+) -> Vec<MarkerRule> {
     let OpenRegion { id, form, words, .. } = region;
-    let mut rules: Vec<Rule> = closers(&form.close, words, Go::EndRegion).collect();
+    let mut rules: Vec<MarkerRule> = closers(&form.close, words, Go::EndRegion).collect();
     if form.role == Role::Reasoning && form.ends != Ends::Anything {
-        rules.push(Rule::new(form.open.bind(words), Go::Nothing));
+        rules.push(MarkerRule::new(form.open.bind(words), Go::Nothing));
     }
     if form.ends == Ends::Closer {
         return rules;
@@ -301,7 +301,8 @@ pub(crate) fn region_rules<'g>(
     // The markers around messages show which dialect this is.
     let is_its = |grammar: &Grammar| grammar.regions.iter().any(|other| other.open == form.open);
     let open = open.filter(|(_, grammar)| form.ends != Ends::Anything || is_its(grammar));
-    let may_begin = |rule: &Rule| named || form.ends == Ends::Anything || !rule.begins_with_space();
+    let may_begin =
+        |rule: &MarkerRule| named || form.ends == Ends::Anything || !rule.begins_with_space();
     let others = open.flat_map(|(id, grammar)| openers(id, grammar, named)).filter(may_begin);
     let others = others.filter(|rule| match rule.go {
         Go::Call(call) => !(is_thought && grammars.get(call.0).is_narration(call)),
@@ -311,7 +312,7 @@ pub(crate) fn region_rules<'g>(
         }
         _ => false,
     });
-    rules.extend(others.map(|rule| Rule { guarded: !named, ..rule }));
+    rules.extend(others.map(|rule| MarkerRule { guarded: !named, ..rule }));
     rules.sort_by_key(|rule| rule.is_last);
     if form.ends == Ends::Anything || grammars.get(id.0).has_blocks() {
         rules.extend(drops(grammars.get(id.0)));
@@ -324,30 +325,33 @@ pub(crate) fn region_rules<'g>(
 pub(crate) fn draft_rules<'g>(
     open: impl Iterator<Item = &'g Grammar>,
     outer: &DraftPlace,
-) -> Vec<Rule> {
-    let (mut rules, go): (Vec<Rule>, Go) = match outer {
+) -> Vec<MarkerRule> {
+    let (mut rules, go): (Vec<MarkerRule>, Go) = match outer {
         DraftPlace::Thought(open) => {
             (closers(&open.form.close, &open.words, Go::EndRegion).collect(), Go::EndRegion)
         }
         DraftPlace::Text(_) => (Vec::new(), Go::Stray),
     };
     let thoughts = open.flat_map(|grammar| &grammar.regions).filter(|form| form.may_close_late);
-    rules.extend(thoughts.flat_map(|form| &form.close).map(|close| Rule::new(close.clone(), go)));
+    rules.extend(
+        thoughts.flat_map(|form| &form.close).map(|close| MarkerRule::new(close.clone(), go)),
+    );
     rules
 }
 
 /// The markers that close what can't be read.
-pub(crate) fn doubt_rules(doubt: &DoubtForm) -> Vec<Rule> {
+pub(crate) fn doubt_rules(doubt: &DoubtForm) -> Vec<MarkerRule> {
     closers(&doubt.close, &Captures::default(), Go::EndDoubt).collect()
 }
 
 /// The markers that are legal between the calls of a section whose opener had
 /// these words. A call's opener can be nothing else there: what follows it only
 /// separates its forms.
-pub(crate) fn section_rules(grammar: &Grammar, section: &OpenSection) -> Vec<Rule> {
+pub(crate) fn section_rules(grammar: &Grammar, section: &OpenSection) -> Vec<MarkerRule> {
     let OpenSection { id, form, words, .. } = section;
     let calls = || grammar.calls(id.0);
-    let mut rules: Vec<Rule> = calls().map(|(id, call)| Rule::call(call, id).bind(words)).collect();
+    let mut rules: Vec<MarkerRule> =
+        calls().map(|(id, call)| MarkerRule::call(call, id).bind(words)).collect();
     let is_readable = |call: &CallForm| !matches!(call.body, BodyForm::Unreadable);
     let last = calls().filter(|(_, call)| is_readable(call)).map(|(id, _)| Go::Call(id)).last();
     let last = rules.iter_mut().find(|rule| Some(rule.go) == last);
@@ -364,7 +368,7 @@ pub(crate) struct CallRules<'c> {
 
 impl CallRules<'_> {
     /// The closers of the call, and of its section.
-    fn ends(&self) -> Vec<Rule> {
+    fn ends(&self) -> Vec<MarkerRule> {
         let OpenCall { form, words, section, .. } = self.call;
         let ends = closers(&form.close, words, Go::EndCall);
         let section = section.iter();
@@ -375,7 +379,7 @@ impl CallRules<'_> {
 
     /// The markers that can't be a part of the call: other calls, what frames
     /// messages, and what has no meaning. The call is over where one comes.
-    fn beyond(&self) -> Vec<Rule> {
+    fn beyond(&self) -> Vec<MarkerRule> {
         let grammar = self.grammar;
         let mut rules = openers(self.call.id.0, grammar, true);
         rules.retain(|rule| match rule.go {
@@ -387,7 +391,7 @@ impl CallRules<'_> {
             rule.strict = rule.go.opens_call();
         }
         if let Some(section) = &self.call.section {
-            let bind = |rule: Rule| match rule.go {
+            let bind = |rule: MarkerRule| match rule.go {
                 Go::Call(_) => rule.bind(&section.words),
                 _ => rule,
             };
@@ -401,19 +405,19 @@ impl CallRules<'_> {
 
     /// The markers that are legal between the call's arguments, or before its
     /// closer.
-    pub(crate) fn between_rules(&self) -> Vec<Rule> {
+    pub(crate) fn between_rules(&self) -> Vec<MarkerRule> {
         let mut rules = self.ends();
         match &self.call.form.body {
             BodyForm::Parameters { open, .. } => {
-                rules.push(Rule::new(open.bind(&self.call.words), Go::Parameter));
+                rules.push(MarkerRule::new(open.bind(&self.call.words), Go::Parameter));
             }
             _ if self.call.form.again.is_some() => {
                 let again = self.call.form.again.iter().cloned();
-                rules.extend(again.map(|pattern| Rule::new(pattern, Go::Again)));
+                rules.extend(again.map(|pattern| MarkerRule::new(pattern, Go::Again)));
             }
             _ if self.call.form.may_repeat() => {
                 let next = Pattern::parse("{").ok();
-                rules.extend(next.map(|pattern| Rule::new(pattern, Go::NextObject)));
+                rules.extend(next.map(|pattern| MarkerRule::new(pattern, Go::NextObject)));
             }
             _ => {}
         }
@@ -422,7 +426,7 @@ impl CallRules<'_> {
     }
 
     /// The markers that are legal in a value; `key` are the words of its opener.
-    pub(crate) fn value_rules(&self, key: &Captures<'_>) -> Vec<Rule> {
+    pub(crate) fn value_rules(&self, key: &Captures<'_>) -> Vec<MarkerRule> {
         let mut ends = self.ends();
         let BodyForm::Parameters { open, close, form } = &self.call.form.body else {
             if self.call.form.is_one_value() {
@@ -430,12 +434,12 @@ impl CallRules<'_> {
             }
             return ends;
         };
-        let open = Rule::new(open.bind(&self.call.words), Go::Parameter);
+        let open = MarkerRule::new(open.bind(&self.call.words), Go::Parameter);
         let Some(close) = close else {
             ends.push(open);
             return ends;
         };
-        let close = Rule::new(close.bind(&self.call.words).bind(key), Go::EndValue);
+        let close = MarkerRule::new(close.bind(&self.call.words).bind(key), Go::EndValue);
         if !form.item.is_empty() {
             // No text has such tags: where the call ends, a value lacks its closer.
             let ends = ends.into_iter().filter(|rule| rule.go == Go::EndCall);
@@ -445,19 +449,19 @@ impl CallRules<'_> {
         // follow a value follows, or what ends the call.
         let mut beyond = self.beyond();
         beyond.retain(|rule| !rule.known && rule.pattern.place() == scan::MarkerPlace::Any);
-        let (weak, beyond): (Vec<Rule>, Vec<Rule>) =
+        let (weak, beyond): (Vec<MarkerRule>, Vec<MarkerRule>) =
             beyond.into_iter().partition(|rule| matches!(rule.go, Go::Nothing | Go::Stray));
-        let patterns = |rules: &[&[Rule]]| -> Vec<Pattern> {
+        let patterns = |rules: &[&[MarkerRule]]| -> Vec<Pattern> {
             rules.iter().copied().flatten().map(|rule| rule.pattern.clone()).collect()
         };
         // What follows may be damaged after its first tag.
-        let tag = [Rule::new(open.pattern.first_tag(), Go::Parameter)];
+        let tag = [MarkerRule::new(open.pattern.first_tag(), Go::Parameter)];
         let open = [open];
         let next = patterns(&[&tag, &ends, &beyond]);
-        let mut rules = vec![Rule { next, ..close.clone() }];
+        let mut rules = vec![MarkerRule { next, ..close.clone() }];
         // The value lacks its closer where the call's comes before what follows a
         // call: other text may quote that, but no special token.
-        let section: Vec<Rule> =
+        let section: Vec<MarkerRule> =
             ends.iter().filter(|rule| rule.go == Go::EndSection).cloned().collect();
         for end in &ends {
             let next = match end.pattern.is_token() {
@@ -467,41 +471,42 @@ impl CallRules<'_> {
             };
             // Without a section, the text's end follows.
             let next = if next.is_empty() { Pattern::never() } else { next };
-            rules.push(Rule { next, ..end.clone() });
+            rules.push(MarkerRule { next, ..end.clone() });
         }
         let tokens = weak.iter().filter(|rule| rule.pattern.is_token()).cloned();
-        let tokens: Vec<Rule> = tokens.collect();
+        let tokens: Vec<MarkerRule> = tokens.collect();
         if !tokens.is_empty() {
-            rules.push(Rule { next: patterns(&[&tokens]), go: Go::WeakEnd, ..close.clone() });
+            rules.push(MarkerRule { next: patterns(&[&tokens]), go: Go::WeakEnd, ..close.clone() });
         }
         let sections = section.iter().filter(|rule| rule.pattern.is_token());
-        rules.extend(sections.map(|end| Rule { go: Go::WeakEndSection, ..end.clone() }));
+        rules.extend(sections.map(|end| MarkerRule { go: Go::WeakEndSection, ..end.clone() }));
         rules.extend(self.inner_calls());
         // What precedes the tag that the closer belongs to may be damaged.
-        let inner = open.map(|rule| Rule { pattern: rule.pattern.last_tag().bind(key), ..rule });
-        rules.extend(inner.map(|rule| Rule { go: Go::InnerParameter, ..rule }));
-        rules.push(Rule { go: Go::InnerEndValue, ..close });
+        let inner =
+            open.map(|rule| MarkerRule { pattern: rule.pattern.last_tag().bind(key), ..rule });
+        rules.extend(inner.map(|rule| MarkerRule { go: Go::InnerParameter, ..rule }));
+        rules.push(MarkerRule { go: Go::InnerEndValue, ..close });
         rules
     }
 
     /// The openers of calls that end as this one, whose inside is a value. Source may hold a bare
     /// tag, but not on a line of its own.
-    fn inner_texts(&self) -> impl Iterator<Item = Rule> {
+    fn inner_texts(&self) -> impl Iterator<Item = MarkerRule> {
         let OpenCall { id, form, .. } = self.call;
         let ends_alike =
             |call: &&Arc<CallForm>| call.close.iter().any(|close| form.close.contains(close));
         self.grammar.calls.iter().filter(ends_alike).filter_map(|call| {
             let is_bare = !call.open.has_word("name") && !call.open.is_token();
             let pattern = if is_bare { call.open.after_line_end() } else { call.open.clone() };
-            let rule = Rule { strict: true, ..Rule::call(call, *id) };
+            let rule = MarkerRule { strict: true, ..MarkerRule::call(call, *id) };
             let is_known = pattern.place() == scan::MarkerPlace::Any;
-            is_known.then_some(Rule { pattern, go: Go::InnerCall, known: false, ..rule })
+            is_known.then_some(MarkerRule { pattern, go: Go::InnerCall, known: false, ..rule })
         })
     }
 
     /// The openers and closers of calls that a value may hold. Where a closer has the call's name
     /// in it, only those of that name.
-    fn inner_calls(&self) -> Vec<Rule> {
+    fn inner_calls(&self) -> Vec<MarkerRule> {
         let OpenCall { id, form, words, .. } = self.call;
         let is_by_name = form.close.iter().any(|close| close.has_word("name"));
         let is_call = |call: &&Arc<CallForm>| {
@@ -510,7 +515,7 @@ impl CallRules<'_> {
             is_counted && call.open.place() == scan::MarkerPlace::Any
         };
         let inner = |call: &CallForm| {
-            let mut rule = Rule { strict: true, ..Rule::call(call, *id) };
+            let mut rule = MarkerRule { strict: true, ..MarkerRule::call(call, *id) };
             if let BodyForm::Parameters { open, .. } = &call.body {
                 // No prose has such a token: whatever follows, it opens a call.
                 match call.open.is_token() {
@@ -518,9 +523,9 @@ impl CallRules<'_> {
                     false => rule.next.push(open.first_tag()),
                 }
             }
-            Rule { go: Go::InnerCall, known: false, ..rule }
+            MarkerRule { go: Go::InnerCall, known: false, ..rule }
         };
-        let end = |pattern: Pattern| Rule::new(pattern, Go::InnerEndCall);
+        let end = |pattern: Pattern| MarkerRule::new(pattern, Go::InnerEndCall);
         if is_by_name {
             let close = form.close.iter().map(|close| end(close.bind(words)));
             return [inner(form).bind(words)].into_iter().chain(close).collect();
@@ -537,7 +542,7 @@ impl CallRules<'_> {
     }
 
     /// The markers that are legal in a call that can't be read, or before its body.
-    pub(crate) fn closing_rules(&self) -> Vec<Rule> {
+    pub(crate) fn closing_rules(&self) -> Vec<MarkerRule> {
         let ends = self.ends();
         if ends.is_empty() { self.beyond() } else { ends }
     }

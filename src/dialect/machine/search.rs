@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use crate::dialect::machine::markdown_context::{MarkdownContext, TextRegion};
 use crate::dialect::machine::place::RulesKey;
-use crate::dialect::machine::rules::{Go, Rule};
+use crate::dialect::machine::rules::{Go, MarkerRule};
 use crate::scan::{
     self, Attempt, CapturedWord, Captures, FirstBytes, Lookahead, Match, MatchStart, Namespace,
     Sight, begins_word, common_length,
@@ -257,7 +257,7 @@ impl Search {
 
 /// True if a call's opener names a tool that is not in `--tools`, where that
 /// tells markup from prose.
-fn is_unknown(rule: &Rule, name: Option<&str>, tools: Option<&Tools>) -> bool {
+fn is_unknown(rule: &MarkerRule, name: Option<&str>, tools: Option<&Tools>) -> bool {
     match (name, tools) {
         (Some(name), Some(tools)) => (rule.known || rule.plain) && !tools.has(name),
         (Some(_), None) => rule.known,
@@ -276,7 +276,7 @@ pub(crate) struct Here<'h> {
 
 /// The rules of a place, and an index of the texts that their markers begin with.
 pub(crate) struct RuleSet {
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<MarkerRule>,
     finder: StartFinder,
     starts: RuleStarts,
     /// The rules whose markers may have a namespace, which `starts` leaves out.
@@ -464,7 +464,7 @@ impl RuleStarts {
 }
 
 impl RuleSet {
-    pub(crate) fn new(rules: Vec<Rule>) -> Arc<Self> {
+    pub(crate) fn new(rules: Vec<MarkerRule>) -> Arc<Self> {
         let (mut beginnings, mut blank, mut spaced) = (Vec::new(), Vec::new(), Vec::new());
         let (mut inline, mut is_calm, mut shortest_spaced) = (Vec::new(), true, usize::MAX);
         for (number, rule) in rules.iter().enumerate() {

@@ -94,7 +94,7 @@ fn values_that_are_text() {
 
 /// True if a text that is held may become a marker, or what must follow one may come.
 fn may_become(machine: &Machine, held: &str) -> bool {
-    let may_become = |rule: &Rule| {
+    let may_become = |rule: &MarkerRule| {
         let sight = Lookahead::default().advance(&rule.pattern, &rule.next, held, false);
         matches!(sight, Sight::More)
     };

@@ -7,7 +7,7 @@ use crate::dialect::body::calls::{ChoiceEmit, warn};
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::{RegionForm, RegionId};
 use crate::dialect::machine::markdown_context::MarkdownContext;
-use crate::dialect::machine::place::{OpenRegion, OpenText, Place};
+use crate::dialect::machine::place::{OpenRegion, OpenText, TextPlace};
 use crate::dialect::machine::rules;
 use crate::dialect::spec::Role;
 use crate::event::{Block, Kind, Reasoning, Text, WarningCode};
@@ -29,8 +29,8 @@ impl Machine {
     /// The white space after the last call, in the text or in a section.
     pub(crate) fn space(&mut self) -> Option<&mut String> {
         match &mut self.place {
-            Place::Text(open) => open.space.as_mut(),
-            Place::Section(open) => open.space.as_mut(),
+            TextPlace::Text(open) => open.space.as_mut(),
+            TextPlace::Section(open) => open.space.as_mut(),
             _ => None,
         }
     }
@@ -38,13 +38,13 @@ impl Machine {
     /// Emits a piece of the answer, or holds it back.
     pub(crate) fn text(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let space = match &mut self.place {
-            Place::Text(OpenText { undecided: Some(undecided), .. }) => {
+            TextPlace::Text(OpenText { undecided: Some(undecided), .. }) => {
                 undecided.push_str(text);
                 let is_over = undecided.len() > MAX_UNDECIDED;
                 return if is_over { self.decide_as_text(emit) } else { Ok(()) };
             }
-            Place::Text(open) => &mut open.space,
-            Place::Section(open) => &mut open.space,
+            TextPlace::Text(open) => &mut open.space,
+            TextPlace::Section(open) => &mut open.space,
             _ => return Ok(()),
         };
         if let Some(space) = space
@@ -59,7 +59,7 @@ impl Machine {
 
     /// Emits what was undecided as the answer.
     pub(crate) fn decide_as_text(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        let Place::Text(open) = &mut self.place else { return Ok(()) };
+        let TextPlace::Text(open) = &mut self.place else { return Ok(()) };
         let Some(text) = open.undecided.take() else { return Ok(()) };
         self.renew();
         if text.is_empty() { Ok(()) } else { self.text(&text, emit) }
@@ -68,7 +68,7 @@ impl Machine {
     /// Ends the text before a marker: what was undecided is the answer, unless
     /// it's white space before the first marker.
     pub(crate) fn leave_text(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        if let Place::Text(open) = &mut self.place {
+        if let TextPlace::Text(open) = &mut self.place {
             open.undecided.take_if(|text| text.trim_ascii().is_empty());
         }
         self.decide_as_text(emit)?;
@@ -78,7 +78,7 @@ impl Machine {
     /// Emits the blocks that are open and will have no closer.
     fn end_blocks(&mut self, message: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let mut region = match &mut self.place {
-            Place::Region(open) => Some(open),
+            TextPlace::Region(open) => Some(open),
             _ => None,
         };
         while let Some(open) = region {
@@ -105,17 +105,17 @@ impl Machine {
     ) -> io::Result<()> {
         let form = Arc::clone(self.grammars.region(id));
         // A block inside a region is a part of it.
-        if form.role != Role::Block || !matches!(self.place, Place::Region(_)) {
+        if form.role != Role::Block || !matches!(self.place, TextPlace::Region(_)) {
             self.leave_text(emit)?;
         }
         let mut open = OpenRegion::new(id, form, words.to_static());
-        let text = Place::Text(OpenText::default());
-        if let Place::Region(outer) = std::mem::replace(&mut self.place, text)
+        let text = TextPlace::Text(OpenText::default());
+        if let TextPlace::Region(outer) = std::mem::replace(&mut self.place, text)
             && open.form.role == Role::Block
         {
             open.outer = Some(Box::new(outer));
         }
-        self.enter(Place::Region(open));
+        self.enter(TextPlace::Region(open));
         Ok(())
     }
 
@@ -124,7 +124,7 @@ impl Machine {
         text: &str,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
-        let Place::Region(open) = &mut self.place else { return Ok(()) };
+        let TextPlace::Region(open) = &mut self.place else { return Ok(()) };
         match open.form.role {
             Role::Text => {
                 let channel = Some(open.form.name).filter(|name| !name.is_empty());
@@ -141,7 +141,7 @@ impl Machine {
 
     pub(crate) fn end_region(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let mut text = OpenText::default();
-        if let Place::Region(open) = &mut self.place {
+        if let TextPlace::Region(open) = &mut self.place {
             match open.form.role {
                 Role::Block => emit_block(open, emit)?,
                 Role::Reasoning => {
@@ -153,10 +153,10 @@ impl Machine {
             }
         }
         let place = match &mut self.place {
-            Place::Region(open) => open.outer.take().map(|outer| Place::Region(*outer)),
+            TextPlace::Region(open) => open.outer.take().map(|outer| TextPlace::Region(*outer)),
             _ => None,
         };
-        self.enter(place.unwrap_or(Place::Text(text)));
+        self.enter(place.unwrap_or(TextPlace::Text(text)));
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl Machine {
     /// Takes a closer without its opener: all text before it was reasoning, if
     /// that was undecided, or else the closer has no meaning.
     pub(crate) fn stray(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        let Place::Text(open) = &mut self.place else { return Ok(()) };
+        let TextPlace::Text(open) = &mut self.place else { return Ok(()) };
         open.is_start = true;
         let undecided = open.undecided.take();
         self.renew();

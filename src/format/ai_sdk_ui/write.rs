@@ -45,11 +45,11 @@ pub(in crate::format) static WRITING: Writing = Writing {
         (FinishReason::Other, "other"),
         (FinishReason::Error, "error"),
     ],
-    ..Writing::new("ai-sdk-ui", || Box::new(Parts::default()))
+    ..Writing::new("ai-sdk-ui", || Box::new(UiParts::default()))
 };
 
 #[derive(Default)]
-struct Parts {
+struct UiParts {
     /// The source's format, under which its signatures stand.
     provider: String,
     /// The number of texts and thoughts that have begun.
@@ -60,7 +60,7 @@ struct Parts {
     open: (String, String),
 }
 
-impl Parts {
+impl UiParts {
     /// The id of the text that is open.
     fn id(&self) -> String {
         self.count.to_string()
@@ -122,7 +122,7 @@ fn record(kind: &str, out: &mut Records, members: impl FnOnce(&mut Line)) {
     });
 }
 
-impl Encoder for Parts {
+impl Encoder for UiParts {
     fn start(&mut self, start: &Start<'_>, out: &mut Records) {
         start.format.clone_into(&mut self.provider);
         record("start", out, |line| line.maybe_text("messageId", start.id));

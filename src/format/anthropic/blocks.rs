@@ -7,7 +7,7 @@ use crate::event::{
     Arguments, CallPart, Executor, Key, Kind, Output, Piece, ToolResult, WarningCode,
 };
 use crate::format::anthropic::compaction::Compaction;
-use crate::format::anthropic::payload::{Block, Event};
+use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent};
 use crate::format::support::blocks;
 use crate::format::support::blocks::IndexedBlocks;
 use crate::format::support::emit::{Done, EventOut};
@@ -25,11 +25,11 @@ pub(in crate::format) struct Blocks {
 }
 
 /// A block that has started and not stopped.
-type Open = blocks::Open<Compaction>;
+type OpenBlock = blocks::OpenIndexedBlock<Compaction>;
 
 /// The extent of a message or a block in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::format) enum Extent {
+pub(in crate::format) enum BlockExtent {
     /// Its start.
     Start,
     /// All of it.
@@ -46,13 +46,13 @@ impl Blocks {
     pub(in crate::format) fn start(
         &mut self,
         index: Option<u64>,
-        block: &Block,
+        block: &AnthropicBlock,
         json: &str,
         out: &mut EventOut,
     ) -> Done {
         let index = self.blocks.place_new(index, out)?;
         let open = self.emit(block, Piece::part(json), out)?;
-        if !matches!(open, Open::Call(_)) {
+        if !matches!(open, OpenBlock::Call(_)) {
             out.native(0, self.blocks.object_at(Some(index)), Piece::part(json))?;
         }
         self.blocks.insert(index, open, out)
@@ -61,12 +61,12 @@ impl Blocks {
     /// A block that came complete.
     pub(in crate::format) fn whole(
         &mut self,
-        block: &Block,
+        block: &AnthropicBlock,
         json: &str,
         out: &mut EventOut,
     ) -> Done {
         let open = self.emit(block, Piece::whole(json), out)?;
-        if !matches!(open, Open::Call(_)) {
+        if !matches!(open, OpenBlock::Call(_)) {
             out.native(0, self.blocks.object_at(None), Piece::whole(json))?;
         }
         open.close(out)
@@ -77,7 +77,7 @@ impl Blocks {
     pub(in crate::format) fn delta(
         &mut self,
         frame: &Frame,
-        event: &Event,
+        event: &AnthropicEvent,
         out: &mut EventOut,
     ) -> Done {
         let delta = event.delta.as_ref();
@@ -90,8 +90,8 @@ impl Blocks {
         let index = self.blocks.place(event.index, out)?;
         let is_started = match (self.blocks.get(index), kind) {
             (None, _) => false,
-            (Some(open), "input_json_delta") => matches!(open, Open::Call(_)),
-            (Some(open), "compaction_delta") => matches!(open, Open::Gathered(_)),
+            (Some(open), "input_json_delta") => matches!(open, OpenBlock::Call(_)),
+            (Some(open), "compaction_delta") => matches!(open, OpenBlock::Gathered(_)),
             (Some(_), _) => true,
         };
         if !is_started {
@@ -100,7 +100,7 @@ impl Blocks {
                 "a delta came for a block of its kind that had not started",
             )?;
             if self.blocks.get(index).is_none() {
-                self.blocks.insert(index, Open::Plain, out)?;
+                self.blocks.insert(index, OpenBlock::Plain, out)?;
             }
         }
         let (none, piece) = (Str::default(), Piece::part(delta.json));
@@ -122,12 +122,12 @@ impl Blocks {
             }
             "compaction_delta" => {
                 let mut compaction = match self.blocks.remove(index) {
-                    Some(Open::Gathered(compaction)) => compaction,
+                    Some(OpenBlock::Gathered(compaction)) => compaction,
                     _ => Compaction::default(),
                 };
                 compaction.add(delta);
                 self.blocks.gather(delta.content.or_empty().len(), out)?;
-                self.blocks.insert(index, Open::Gathered(compaction), out)
+                self.blocks.insert(index, OpenBlock::Gathered(compaction), out)
             }
             kind => {
                 self.blocks.pass_over(index, out)?;
@@ -151,7 +151,12 @@ impl Blocks {
     }
 
     /// Emits what a block holds.
-    fn emit(&mut self, block: &Block, piece: Piece, out: &mut EventOut) -> io::Result<Open> {
+    fn emit(
+        &mut self,
+        block: &AnthropicBlock,
+        piece: Piece,
+        out: &mut EventOut,
+    ) -> io::Result<OpenBlock> {
         let json = piece.json;
         let key = self.blocks.next_key();
         let kind = block.kind.non_empty().unwrap_or("unknown");
@@ -165,7 +170,7 @@ impl Blocks {
                 let mut compaction = Compaction::default();
                 compaction.start(block);
                 self.blocks.gather(json.len(), out)?;
-                return Ok(Open::Gathered(compaction));
+                return Ok(OpenBlock::Gathered(compaction));
             }
             "container_upload" | "mcp_tool_listing" => out.block(0, kind, json)?,
             "fallback" => {
@@ -191,19 +196,19 @@ impl Blocks {
                 )?;
             }
         }
-        Ok(Open::Plain)
+        Ok(OpenBlock::Plain)
     }
 }
 
 /// A call begins, or is there. What stands in the block at its start is
 /// whole if no fragment follows, and only a placeholder if one does.
 fn call(
-    block: &Block,
+    block: &AnthropicBlock,
     piece: Piece,
     key: Key,
     executor: Option<Executor>,
     out: &mut EventOut,
-) -> io::Result<Open> {
+) -> io::Result<OpenBlock> {
     let arguments = match block.input() {
         None => Arguments::None,
         Some(json) if piece.is_whole => Arguments::of_value(json),
@@ -213,11 +218,11 @@ fn call(
     let kind = block.kind.text().filter(|kind| *kind != "tool_use");
     let part = CallPart { key, id, name, arguments, executor, kind, ..CallPart::default() };
     out.call(0, CallPart { native: Some(piece), ..part })?;
-    Ok(Open::Call(key))
+    Ok(OpenBlock::Call(key))
 }
 
 /// Emits text with its citations, and thinking with its signature.
-fn emit_text(block: &Block, out: &mut EventOut) -> Done {
+fn emit_text(block: &AnthropicBlock, out: &mut EventOut) -> Done {
     if let Some(text) = &block.text {
         out.text(0, text)?;
     }

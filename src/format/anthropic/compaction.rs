@@ -2,8 +2,8 @@
 
 use crate::event;
 use crate::event::Kind;
-use crate::format::anthropic::payload::{Block, Delta};
-use crate::format::support::blocks::Gathered;
+use crate::format::anthropic::payload::{AnthropicBlock, AnthropicDelta};
+use crate::format::support::blocks::GatheredBlock;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::json;
@@ -20,14 +20,14 @@ pub(super) struct Compaction {
 
 impl Compaction {
     /// Takes what its block holds at its start, or complete.
-    pub(super) fn start(&mut self, block: &Block) {
+    pub(super) fn start(&mut self, block: &AnthropicBlock) {
         self.text.push_str(block.summary().as_str());
         self.encrypted = block.encrypted_content.as_ref().map(owned);
         self.signature = block.signature.as_ref().map(owned);
     }
 
     /// Takes what a delta adds.
-    pub(super) fn add(&mut self, delta: &Delta) {
+    pub(super) fn add(&mut self, delta: &AnthropicDelta) {
         self.text.push_str(delta.content.or_empty());
         if let Some(encrypted) = &delta.encrypted_content {
             self.encrypted = Some(owned(encrypted));
@@ -35,7 +35,7 @@ impl Compaction {
     }
 }
 
-impl Gathered for Compaction {
+impl GatheredBlock for Compaction {
     const NOUN: &'static str = "block";
     const CUT: Option<&'static str> = Some("a compaction was cut");
 

@@ -24,8 +24,8 @@ use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
 use crate::json::Str;
-use blocks::{Blocks, Extent};
-use payload::{Block, Ending, Event, Message, object};
+use blocks::{BlockExtent, Blocks};
+use payload::{AnthropicBlock, AnthropicEnding, AnthropicEvent, AnthropicMessage, object};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["anthropic-messages", "claude", "messages"],
@@ -94,7 +94,7 @@ impl Decoder for Anthropic {
         if frame.event_type == "error" {
             return self.fail(&frame, out);
         }
-        read!(&frame, out, |event: Event| self.event(&frame, event, out))
+        read!(&frame, out, |event: AnthropicEvent| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -111,7 +111,7 @@ impl Decoder for Anthropic {
 }
 
 impl Anthropic {
-    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    fn event(&mut self, frame: &Frame, event: &AnthropicEvent, out: &mut EventOut) -> Done {
         let kind = event.kind.non_empty().unwrap_or(frame.event_type);
         match kind {
             "ping" => Ok(()),
@@ -121,10 +121,10 @@ impl Anthropic {
                 Ok(())
             }
             "message_start" => match object("message", event.message, out)? {
-                Some(json) => self.message(&frame.part(json), Extent::Start, out),
+                Some(json) => self.message(&frame.part(json), BlockExtent::Start, out),
                 None => self.begin(None, None, out),
             },
-            "message" => self.message(frame, Extent::Whole, out),
+            "message" => self.message(frame, BlockExtent::Whole, out),
             "message_delta" => {
                 self.begin_late(out)?;
                 self.usage(event.usage, out)?;
@@ -136,7 +136,7 @@ impl Anthropic {
                 let Some(json) = object("content_block", event.content_block, out)? else {
                     return Ok(());
                 };
-                read!(&frame.part(json), out, |block: Block| {
+                read!(&frame.part(json), out, |block: AnthropicBlock| {
                     self.blocks.start(event.index, block, json.get(), out)
                 })
             }
@@ -155,22 +155,22 @@ impl Anthropic {
     }
 
     /// Reads a message, as it is when it begins or complete.
-    fn message(&mut self, frame: &Frame, extent: Extent, out: &mut EventOut) -> Done {
-        read!(frame, out, |message: Message| {
+    fn message(&mut self, frame: &Frame, extent: BlockExtent, out: &mut EventOut) -> Done {
+        read!(frame, out, |message: AnthropicMessage| {
             let id = message.id.non_empty();
             let is_open =
                 self.message.state == State::Open && id.is_some() && id == self.message.id();
-            if is_open && extent == Extent::Start {
+            if is_open && extent == BlockExtent::Start {
                 let message = "a second `message_start` of the open message was passed over";
                 return out.warn(WarningCode::DuplicateMessageStart, message);
             }
-            if extent == Extent::Start {
+            if extent == BlockExtent::Start {
                 self.message.head.input_tokens = message.input_tokens();
             }
             self.begin(id, message.model.non_empty(), out)?;
             let has_reason = message.ending().reason().is_some();
             let mut content = message.content.iter().flatten();
-            match extent == Extent::Start || has_reason {
+            match extent == BlockExtent::Start || has_reason {
                 true => content.try_for_each(|json| self.whole_block(frame, json, out))?,
                 false => out.unclosed(|out| {
                     content.try_for_each(|json| self.whole_block(frame, json, out))
@@ -179,9 +179,9 @@ impl Anthropic {
             self.usage(message.usage, out)?;
             self.ending(&message.ending(), out)?;
             match extent {
-                Extent::Start => Ok(()),
-                Extent::Whole if has_reason => self.end(out),
-                Extent::Whole => {
+                BlockExtent::Start => Ok(()),
+                BlockExtent::Whole if has_reason => self.end(out),
+                BlockExtent::Whole => {
                     self.blocks = Blocks::default();
                     self.message.end_unfinished([0], out)
                 }
@@ -191,7 +191,11 @@ impl Anthropic {
 
     fn whole_block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
         let Some(json) = object("content", Some(json), out)? else { return Ok(()) };
-        read!(&frame.part(json), out, |block: Block| self.blocks.whole(block, json.get(), out))
+        read!(&frame.part(json), out, |block: AnthropicBlock| self.blocks.whole(
+            block,
+            json.get(),
+            out
+        ))
     }
 
     fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
@@ -227,7 +231,7 @@ impl Anthropic {
     }
 
     /// Emits the reason to stop, if there is one, and the blocks beside it.
-    fn ending(&mut self, ending: &Ending, out: &mut EventOut) -> Done {
+    fn ending(&mut self, ending: &AnthropicEnding, out: &mut EventOut) -> Done {
         for (name, json) in ending.blocks {
             let Some(json) = json else { continue };
             out.block(0, name, json.get())?;

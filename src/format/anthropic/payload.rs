@@ -14,14 +14,14 @@ use crate::json::{Sourced, Str};
 payload! {
     /// One event of a stream. What has a table of its own is read when its type
     /// asks for it.
-    pub(in crate::format) struct Event<'a> {
+    pub(in crate::format) struct AnthropicEvent<'a> {
         pub(in crate::format) kind: Option<Str<'a>> = "type",
         pub(in crate::format) index: Option<u64>,
-        /// `message_start`: a [`Message`].
+        /// `message_start`: a [`AnthropicMessage`].
         pub(in crate::format) message: Option<&'a RawValue>,
-        /// `content_block_start`: a [`Block`].
+        /// `content_block_start`: a [`AnthropicBlock`].
         pub(in crate::format) content_block: Option<&'a RawValue>,
-        pub(in crate::format) delta: Option<Sourced<'a, Delta<'a>>>,
+        pub(in crate::format) delta: Option<Sourced<'a, AnthropicDelta<'a>>>,
         /// `message_delta`, as are the next two.
         pub(in crate::format) usage: Option<&'a RawValue>,
         context_management: Option<&'a RawValue>,
@@ -29,11 +29,11 @@ payload! {
     }
 }
 
-impl Event<'_> {
+impl AnthropicEvent<'_> {
     /// Returns what a `message_delta` holds of the end.
-    pub(in crate::format) fn ending(&self) -> Ending<'_> {
+    pub(in crate::format) fn ending(&self) -> AnthropicEnding<'_> {
         let delta = self.delta.as_ref();
-        Ending {
+        AnthropicEnding {
             reason: delta.and_then(|delta| delta.stop_reason.as_ref()),
             sequence: delta.and_then(|delta| delta.stop_sequence.as_ref()),
             blocks: [
@@ -49,7 +49,7 @@ impl Event<'_> {
 payload! {
     /// The piece that a `content_block_delta` adds to a block, or a `message_delta` to the
     /// message.
-    pub(in crate::format) struct Delta<'a> {
+    pub(in crate::format) struct AnthropicDelta<'a> {
         pub(in crate::format) kind: Option<Str<'a>> = "type",
         pub(in crate::format) text: Option<Str<'a>>,
         pub(in crate::format) thinking: Option<Str<'a>>,
@@ -66,10 +66,10 @@ payload! {
     }
 
     /// A message: as it is when its stream begins, or complete.
-    pub(in crate::format) struct Message<'a> {
+    pub(in crate::format) struct AnthropicMessage<'a> {
         pub(in crate::format) id: Option<Str<'a>>,
         pub(in crate::format) model: Option<Str<'a>>,
-        /// Each of them a [`Block`].
+        /// Each of them a [`AnthropicBlock`].
         pub(in crate::format) content: Option<Vec<&'a RawValue>>,
         pub(in crate::format) usage: Option<&'a RawValue>,
         stop_reason: Option<Str<'a>>,
@@ -81,7 +81,7 @@ payload! {
     }
 }
 
-impl Message<'_> {
+impl AnthropicMessage<'_> {
     /// Returns everything that the model reads, cached or not, if that is known.
     pub(in crate::format) fn input_tokens(&self) -> Option<u64> {
         let usage = json::members(self.usage?.get());
@@ -95,8 +95,8 @@ impl Message<'_> {
     }
 
     /// Returns what the message holds of its end.
-    pub(in crate::format) fn ending(&self) -> Ending<'_> {
-        Ending {
+    pub(in crate::format) fn ending(&self) -> AnthropicEnding<'_> {
+        AnthropicEnding {
             reason: self.stop_reason.as_ref(),
             sequence: self.stop_sequence.as_ref(),
             blocks: [
@@ -110,14 +110,14 @@ impl Message<'_> {
 }
 
 /// The end of a message, as far as it is known.
-pub(in crate::format) struct Ending<'e> {
+pub(in crate::format) struct AnthropicEnding<'e> {
     pub(in crate::format) reason: Option<&'e Str<'e>>,
     pub(in crate::format) sequence: Option<&'e Str<'e>>,
     /// Objects that are passed on as blocks, by their names.
     pub(in crate::format) blocks: [(&'static str, Option<&'e RawValue>); 4],
 }
 
-impl Ending<'_> {
+impl AnthropicEnding<'_> {
     /// The reason, if it is one.
     pub(super) fn reason(&self) -> Option<&str> {
         self.reason.map(Str::as_str).filter(|raw| !finish::is_none(raw))
@@ -126,7 +126,7 @@ impl Ending<'_> {
 
 payload! {
     /// A block of content, as it is at its start or whole.
-    pub(in crate::format) struct Block<'a> {
+    pub(in crate::format) struct AnthropicBlock<'a> {
         pub(in crate::format) kind: Option<Str<'a>> = "type",
         pub(in crate::format) text: Option<Str<'a>>,
         pub(in crate::format) citations: Option<Vec<&'a RawValue>>,
@@ -149,7 +149,7 @@ payload! {
     }
 }
 
-impl Block<'_> {
+impl AnthropicBlock<'_> {
     /// The call's id, if it isn't blank.
     pub(in crate::format) fn id(&self) -> Option<&str> {
         self.id.non_blank()

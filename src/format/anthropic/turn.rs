@@ -3,7 +3,7 @@
 
 use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{
-    Block, Given, declarations, function, given, is_answer, is_typed, user,
+    AnswerBlock, GivenAnswer, declarations, function, given, is_answer, is_typed, user,
 };
 use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
@@ -190,8 +190,8 @@ fn result(answer: &Answer<'_>) -> String {
 
 fn content(output: Output<'_>) -> String {
     match given(output) {
-        Given::Blocks(blocks) => array(blocks.iter().map(|block| match block {
-            Block::Media { mime, data } if is_media(mime) => {
+        GivenAnswer::Blocks(blocks) => array(blocks.iter().map(|block| match block {
+            AnswerBlock::Media { mime, data } if is_media(mime) => {
                 let kind = if mime.starts_with("image/") { "\"image\"" } else { "\"document\"" };
                 let source = Draft::of(&[
                     ("type", "\"base64\""),
@@ -204,7 +204,7 @@ fn content(output: Output<'_>) -> String {
                 Draft::of(&[("type", "\"text\""), ("text", &json::quote(&block.text()))]).json()
             }
         })),
-        Given::List(json) if is_typed(json) => json::minify(json),
+        GivenAnswer::List(json) if is_typed(json) => json::minify(json),
         given => json::quote(&given.text()),
     }
 }

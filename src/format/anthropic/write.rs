@@ -47,16 +47,16 @@ pub(super) static WRITING: Writing = Writing {
         (FinishReason::Pause, "pause_turn"),
         (FinishReason::Other, "end_turn"),
     ],
-    ..Writing::new("anthropic", || Box::new(Events::default()))
+    ..Writing::new("anthropic", || Box::new(AnthropicEvents::default()))
 };
 
 #[derive(Default)]
-struct Events {
+struct AnthropicEvents {
     /// The index of the block that is open, or of the next one.
     index: u64,
 }
 
-impl Events {
+impl AnthropicEvents {
     fn block_start(&self, out: &mut Records, members: impl FnOnce(&mut Line)) {
         record("content_block_start", out, |line| {
             line.number("index", self.index);
@@ -96,7 +96,7 @@ fn record(kind: &str, out: &mut Records, members: impl FnOnce(&mut Line)) {
     });
 }
 
-impl Encoder for Events {
+impl Encoder for AnthropicEvents {
     fn start(&mut self, start: &Start<'_>, out: &mut Records) {
         record("message_start", out, |line| {
             line.open_member("message");

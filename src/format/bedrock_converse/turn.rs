@@ -2,7 +2,9 @@
 //! user's with all results.
 
 use crate::event::{Of, Output, Piece};
-use crate::format::support::answers::{Block, Given, declarations, function, given, is_answer};
+use crate::format::support::answers::{
+    AnswerBlock, GivenAnswer, declarations, function, given, is_answer,
+};
 use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
@@ -185,8 +187,8 @@ fn content(output: Output<'_>) -> String {
     let is_block =
         |json: &&str| Object::new(json).first().is_some_and(|(key, _)| BLOCKS.contains(&key));
     match given(output) {
-        Given::Blocks(blocks) => array(blocks.iter().map(|block| match block {
-            Block::Media { mime, data } if mime.starts_with("image/") => {
+        GivenAnswer::Blocks(blocks) => array(blocks.iter().map(|block| match block {
+            AnswerBlock::Media { mime, data } if mime.starts_with("image/") => {
                 let format = json::quote(mime.trim_start_matches("image/"));
                 let source = Draft::of(&[("bytes", &json::quote(data))]).json();
                 let image = Draft::of(&[("format", &format), ("source", &source)]).json();
@@ -194,10 +196,12 @@ fn content(output: Output<'_>) -> String {
             }
             block => text_block(&words(block.text())),
         })),
-        Given::List(json) if json::elements(json).is_some_and(|list| list.iter().all(is_block)) => {
+        GivenAnswer::List(json)
+            if json::elements(json).is_some_and(|list| list.iter().all(is_block)) =>
+        {
             json::minify(json)
         }
-        Given::Json(json) if json.starts_with('{') => {
+        GivenAnswer::Json(json) if json.starts_with('{') => {
             array([Draft::of(&[("json", &json::minify(json))]).json()])
         }
         given => array([text_block(&words(given.text()))]),

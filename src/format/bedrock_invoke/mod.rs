@@ -72,7 +72,7 @@ fn known(record: &Record) -> Option<&'static Format> {
 
 payload! {
     /// A chunk. Its padding, `p`, hides how long it is.
-    struct Chunk<'a> {
+    struct InvokeChunk<'a> {
         bytes: Option<Str<'a>>,
     }
 }
@@ -95,11 +95,11 @@ struct Invoke {
     inner: Option<Box<dyn Decoder>>,
     /// The first words of a chunk that did not decide the format.
     stranger: Option<String>,
-    message: Message,
+    message: InvokeMessage,
 }
 
 /// Bedrock's own state of the open message.
-struct Message {
+struct InvokeMessage {
     is_open: bool,
     /// True if the model has sent its usage.
     has_usage: bool,
@@ -109,9 +109,14 @@ struct Message {
     metrics: Meter,
 }
 
-impl Default for Message {
+impl Default for InvokeMessage {
     fn default() -> Self {
-        Message { is_open: false, has_usage: false, is_blocked: false, metrics: Meter::new(USAGE) }
+        InvokeMessage {
+            is_open: false,
+            has_usage: false,
+            is_blocked: false,
+            metrics: Meter::new(USAGE),
+        }
     }
 }
 
@@ -126,7 +131,7 @@ impl Decoder for Invoke {
         if frame.event_type != CHUNK {
             return out.unknown(&frame, frame.event_type);
         }
-        read!(&frame, out, |chunk: Chunk| {
+        read!(&frame, out, |chunk: InvokeChunk| {
             match chunk.bytes.as_ref().map(|bytes| BASE64.decode(bytes.as_str())) {
                 Some(Ok(data)) => {
                     self.record(&Frame { event_type: "", headers: &[], ..frame.with(&data) }, out)
@@ -197,7 +202,7 @@ impl Invoke {
 /// A guardrail's action, if it has stepped in.
 const BLOCKED: &str = "INTERVENED";
 
-impl Message {
+impl InvokeMessage {
     /// Passes on the events of the model's decoder, and adds what it doesn't know.
     fn feed(&mut self, event: &Event, emit: &mut Emit) -> Done {
         match event.kind {
@@ -218,7 +223,7 @@ impl Message {
                 if self.is_blocked {
                     emit(&Kind::Finish(filtered()).into())?;
                 }
-                *self = Message::default();
+                *self = InvokeMessage::default();
                 emit(event)
             }
             _ => emit(event),

@@ -64,7 +64,7 @@ pub(super) const PASSED_OVER: [&str; 30] = [
 payload! {
     /// A line of a stream or of a transcript. Which fields it has depends on its
     /// type.
-    pub(super) struct Line<'a> {
+    pub(super) struct ClaudeLine<'a> {
         pub(super) kind: Option<Str<'a>> = "type",
         pub(super) subtype: Option<Str<'a>>,
         session_id: Option<Str<'a>>,
@@ -103,7 +103,7 @@ payload! {
     }
 }
 
-impl Line<'_> {
+impl ClaudeLine<'_> {
     pub(super) fn is_init(&self) -> bool {
         self.subtype.text() == Some("init")
     }

@@ -22,14 +22,14 @@ use serde_json::value::RawValue;
 use crate::event::{Kind, ProviderEvent, WarningCode};
 use crate::format::anthropic::USAGE;
 use crate::format::anthropic::blocks::Blocks;
-use crate::format::anthropic::payload::{Block, Event, Message};
+use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent, AnthropicMessage};
 use crate::format::support::emit::output;
 use crate::format::support::finish;
 use crate::format::support::growth::hash;
 use crate::format::support::object::string;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use line::{Line, PASSED_OVER, is_ours};
+use line::{ClaudeLine, PASSED_OVER, is_ours};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["claude-code-transcript", "claude-agent-sdk", "amp"],
@@ -119,7 +119,7 @@ impl Default for ClaudeCode {
 
 impl Decoder for ClaudeCode {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |line: Line| match line.content {
+        read!(&frame, out, |line: ClaudeLine| match line.content {
             Some(content) if line.kind.is_none() => self.envelope(&frame, content.get(), out),
             _ => self.line(&frame, line, out),
         })
@@ -143,7 +143,7 @@ impl Decoder for ClaudeCode {
 }
 
 impl ClaudeCode {
-    fn line(&mut self, frame: &Frame, line: &Line, out: &mut EventOut) -> Done {
+    fn line(&mut self, frame: &Frame, line: &ClaudeLine, out: &mut EventOut) -> Done {
         let speaker = line.message.and_then(|json| json::member(json.get(), "role"));
         let kind = match &line.kind {
             Some(kind) => kind.as_str(),
@@ -161,7 +161,7 @@ impl ClaudeCode {
             ("assistant", Some(json), _) => {
                 let json = in_blocks(json.get());
                 let frame = frame.with(json.as_bytes());
-                read!(&frame, out, |message: Message| {
+                read!(&frame, out, |message: AnthropicMessage| {
                     self.begin(line, message.model.non_empty(), out)?;
                     match line.api_error() {
                         Some(code) => self.fail(&frame, message, &code, line.status(), out),
@@ -183,7 +183,7 @@ impl ClaudeCode {
             ("stream_event", _, Some(json)) => {
                 self.begin(line, None, out)?;
                 let frame = frame.part(json);
-                read!(&frame, out, |event: Event| self.stream(&frame, event, out))
+                read!(&frame, out, |event: AnthropicEvent| self.stream(&frame, event, out))
             }
             ("result", ..) => {
                 self.begin(line, None, out)?;
@@ -195,7 +195,7 @@ impl ClaudeCode {
     }
 
     /// A subagent's line in the log of who called it.
-    fn aside(&mut self, frame: &Frame, line: &Line, out: &mut EventOut) -> Done {
+    fn aside(&mut self, frame: &Frame, line: &ClaudeLine, out: &mut EventOut) -> Done {
         if !self.is_open {
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl ClaudeCode {
         out.emit(0, Kind::ProviderEvent(event))
     }
 
-    fn begin(&mut self, line: &Line, model: Option<&str>, out: &mut EventOut) -> Done {
+    fn begin(&mut self, line: &ClaudeLine, model: Option<&str>, out: &mut EventOut) -> Done {
         if std::mem::replace(&mut self.is_open, true) {
             return Ok(());
         }
@@ -228,7 +228,7 @@ impl ClaudeCode {
 
     /// A message as it is now: a line for each of its blocks, each with the
     /// same usage.
-    fn snapshot(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
+    fn snapshot(&mut self, frame: &Frame, message: &AnthropicMessage, out: &mut EventOut) -> Done {
         let id = message.id.non_empty();
         if id.is_some() && id == self.streamed.as_deref() {
             return Ok(());
@@ -281,14 +281,20 @@ impl ClaudeCode {
     }
 
     fn block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
-        read!(&frame.part(json), out, |block: Block| {
+        read!(&frame.part(json), out, |block: AnthropicBlock| {
             self.has_text |= block.text.is_some();
             self.blocks.whole(block, json.get(), out)
         })
     }
 
     /// Results, or a prompt: in a transcript, a new message.
-    fn user(&mut self, frame: &Frame, line: &Line, json: &RawValue, out: &mut EventOut) -> Done {
+    fn user(
+        &mut self,
+        frame: &Frame,
+        line: &ClaudeLine,
+        json: &RawValue,
+        out: &mut EventOut,
+    ) -> Done {
         let content = json::member(json.get(), "content").unwrap_or_default();
         let blocks: Vec<&RawValue> = json::read(content).unwrap_or_default();
         let (results, others): (Vec<&RawValue>, Vec<&RawValue>) =
@@ -317,7 +323,7 @@ impl ClaudeCode {
         match (content.get("content.data"), content.get("role")) {
             (Some(json), _) => {
                 let frame = frame.with(json.as_bytes());
-                read!(&frame, out, |line: Line| self.line(&frame, line, out))
+                read!(&frame, out, |line: ClaudeLine| self.line(&frame, line, out))
             }
             (None, Some("\"user\"")) => self.prompt(out),
             _ => out.unknown(frame, ""),
@@ -342,7 +348,7 @@ impl ClaudeCode {
         });
         for block in [call, result].into_iter().flatten() {
             let frame = frame.with(block.as_bytes());
-            read!(&frame, out, |read: Block| self.blocks.whole(read, &block, out))?;
+            read!(&frame, out, |read: AnthropicBlock| self.blocks.whole(read, &block, out))?;
         }
         Ok(())
     }
@@ -351,7 +357,7 @@ impl ClaudeCode {
     fn fail(
         &mut self,
         frame: &Frame,
-        message: &Message,
+        message: &AnthropicMessage,
         code: &str,
         status: Option<u16>,
         out: &mut EventOut,
@@ -369,7 +375,7 @@ impl ClaudeCode {
     }
 
     /// The end of the run.
-    fn result(&mut self, frame: &Frame, line: &Line, out: &mut EventOut) -> Done {
+    fn result(&mut self, frame: &Frame, line: &ClaudeLine, out: &mut EventOut) -> Done {
         self.blocks.cut(out)?;
         if let Some(usage) = line.usage.filter(|usage| usage.get().starts_with('{')) {
             self.meter.reset();
@@ -406,7 +412,7 @@ impl ClaudeCode {
 }
 
 /// Returns the texts of a message.
-fn words(message: &Message) -> String {
+fn words(message: &AnthropicMessage) -> String {
     let words =
         message.content.iter().flatten().filter_map(|json| {
             Some(string(json::member(json.get(), "text")?)?.as_str().to_owned())

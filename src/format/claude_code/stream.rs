@@ -1,16 +1,21 @@
 //! Partial messages: the events of the model's own stream, as they came.
 
-use crate::format::anthropic::payload::{Block, Event, Message};
+use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent, AnthropicMessage};
 use crate::format::claude_code::{BLOCKS, ClaudeCode, MAX_BLOCKS, Streamed};
 use crate::format::support::prelude::*;
 
 impl ClaudeCode {
     /// An event of the model's own stream.
-    pub(super) fn stream(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    pub(super) fn stream(
+        &mut self,
+        frame: &Frame,
+        event: &AnthropicEvent,
+        out: &mut EventOut,
+    ) -> Done {
         match event.kind.or_empty() {
             "message_start" => {
                 let Some(json) = event.message else { return out.unknown(frame, "message_start") };
-                read!(&frame.part(json), out, |message: Message| {
+                read!(&frame.part(json), out, |message: AnthropicMessage| {
                     let id = message.id.non_empty();
                     self.turn_to(id);
                     self.streamed = id.map(str::to_owned);
@@ -23,7 +28,7 @@ impl ClaudeCode {
                 let Some(json) = event.content_block else {
                     return out.unknown(frame, "content_block_start");
                 };
-                read!(&frame.part(json), out, |block: Block| {
+                read!(&frame.part(json), out, |block: AnthropicBlock| {
                     self.has_text |= block.text.is_some();
                     let (index, id) = (event.index, block.id().map(str::to_owned));
                     let begin = block.text.as_ref().or(block.thinking.as_ref());

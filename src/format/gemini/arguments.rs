@@ -21,16 +21,16 @@ const NODE_SIZE: usize = 208;
 
 /// The arguments of one call.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ArgumentTree {
     /// The first one is the object that all others are in.
-    nodes: Vec<Node>,
+    nodes: Vec<ArgumentNode>,
     size: usize,
     /// The reason why the call must not be run.
     fault: Option<Reason>,
 }
 
 #[derive(Debug)]
-enum Node {
+enum ArgumentNode {
     /// Its place is known, and its value isn't.
     Unset,
     /// The inside of a JSON string, and whether more of it will come.
@@ -41,12 +41,12 @@ enum Node {
     /// Any other value that is whole at once.
     Scalar(String),
     Array(Vec<usize>),
-    Object(Members),
+    Object(ArgumentMembers),
 }
 
 /// The members of an object: their keys and nodes, in order of first appearance.
 #[derive(Debug, Default)]
-struct Members {
+struct ArgumentMembers {
     list: Vec<(String, usize)>,
     /// The node of each key, if they are more than [`FEW`].
     places: HashMap<String, usize>,
@@ -55,7 +55,7 @@ struct Members {
 /// The most members that are looked through for a key.
 const FEW: usize = 16;
 
-impl Members {
+impl ArgumentMembers {
     fn get(&self, key: &str) -> Option<usize> {
         match self.places.is_empty() {
             true => self.list.iter().find(|(known, _)| known == key).map(|(_, node)| *node),
@@ -72,13 +72,17 @@ impl Members {
     }
 }
 
-impl Default for Tree {
+impl Default for ArgumentTree {
     fn default() -> Self {
-        Tree { nodes: vec![Node::Object(Members::default())], size: 0, fault: None }
+        ArgumentTree {
+            nodes: vec![ArgumentNode::Object(ArgumentMembers::default())],
+            size: 0,
+            fault: None,
+        }
     }
 }
 
-impl Tree {
+impl ArgumentTree {
     /// True if nothing has come.
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.len() == 1 && self.fault.is_none()
@@ -99,9 +103,9 @@ impl Tree {
     /// The reason why the call must not be run. Where the provider didn't close it
     /// itself, a string that was to go on counts as cut.
     pub(super) fn fault(&self, is_closed: bool) -> Option<Reason> {
-        let is_cut = |node: &Node| match node {
-            Node::Unset => true,
-            Node::Text { is_open, .. } => *is_open && !is_closed,
+        let is_cut = |node: &ArgumentNode| match node {
+            ArgumentNode::Unset => true,
+            ArgumentNode::Text { is_open, .. } => *is_open && !is_closed,
             _ => false,
         };
         self.fault.or_else(|| self.nodes.iter().any(is_cut).then_some(Reason::Truncated))
@@ -124,23 +128,23 @@ impl Tree {
         }
         let at = self.place(path)?;
         let is_open = arg.will_continue == Some(true);
-        match (self.nodes.get_mut(at).ok_or(Reason::Malformed)?, value.map(Value::new)) {
-            (node @ Node::Unset, Some(Value::Text(json))) => {
-                *node = Node::Text { json: json.to_owned(), is_open };
+        match (self.nodes.get_mut(at).ok_or(Reason::Malformed)?, value.map(ArgumentValue::new)) {
+            (node @ ArgumentNode::Unset, Some(ArgumentValue::Text(json))) => {
+                *node = ArgumentNode::Text { json: json.to_owned(), is_open };
             }
-            (Node::Text { json, is_open: open }, Some(Value::Text(more)))
+            (ArgumentNode::Text { json, is_open: open }, Some(ArgumentValue::Text(more)))
                 if *open || more.is_empty() =>
             {
                 json.push_str(more);
                 *open &= is_open;
             }
-            (Node::Text { is_open: open, .. }, None) => *open &= is_open,
-            (node @ Node::Unset, Some(Value::Scalar(json))) => {
-                *node = Node::Scalar(json.to_owned())
+            (ArgumentNode::Text { is_open: open, .. }, None) => *open &= is_open,
+            (node @ ArgumentNode::Unset, Some(ArgumentValue::Scalar(json))) => {
+                *node = ArgumentNode::Scalar(json.to_owned())
             }
-            (Node::Scalar(known), Some(Value::Scalar(json))) if known == json => {}
-            (Node::Unset, None) if is_open => {}
-            (Node::Unset, None) => return Err(Reason::Malformed),
+            (ArgumentNode::Scalar(known), Some(ArgumentValue::Scalar(json))) if known == json => {}
+            (ArgumentNode::Unset, None) if is_open => {}
+            (ArgumentNode::Unset, None) => return Err(Reason::Malformed),
             _ => return Err(Reason::Conflict),
         }
         Ok(())
@@ -167,10 +171,10 @@ impl Tree {
     fn member(&mut self, at: usize, key: &str) -> Result<usize, Reason> {
         let new = self.nodes.len();
         let node = self.nodes.get_mut(at).ok_or(Reason::Conflict)?;
-        if let Node::Unset = node {
-            *node = Node::Object(Members::default());
+        if let ArgumentNode::Unset = node {
+            *node = ArgumentNode::Object(ArgumentMembers::default());
         }
-        let Node::Object(members) = node else { return Err(Reason::Conflict) };
+        let ArgumentNode::Object(members) = node else { return Err(Reason::Conflict) };
         if let Some(found) = members.get(key) {
             return Ok(found);
         }
@@ -182,13 +186,15 @@ impl Tree {
     fn element(&mut self, at: usize, index: usize) -> Result<usize, Reason> {
         let new = self.nodes.len();
         match self.nodes.get_mut(at) {
-            Some(Node::Array(elements)) => match elements.get(index) {
+            Some(ArgumentNode::Array(elements)) => match elements.get(index) {
                 Some(&found) => return Ok(found),
                 None if index == elements.len() => elements.push(new),
                 None => return Err(Reason::Malformed),
             },
-            Some(node @ Node::Unset) if index == 0 => *node = Node::Array(vec![new]),
-            Some(Node::Unset) => return Err(Reason::Malformed),
+            Some(node @ ArgumentNode::Unset) if index == 0 => {
+                *node = ArgumentNode::Array(vec![new])
+            }
+            Some(ArgumentNode::Unset) => return Err(Reason::Malformed),
             _ => return Err(Reason::Conflict),
         }
         Ok(self.push())
@@ -197,7 +203,7 @@ impl Tree {
     /// Adds a node, and returns its number.
     fn push(&mut self) -> usize {
         self.size += NODE_SIZE;
-        self.nodes.push(Node::Unset);
+        self.nodes.push(ArgumentNode::Unset);
         self.nodes.len() - 1
     }
 
@@ -210,23 +216,23 @@ impl Tree {
             }
         };
         match self.nodes.get(at) {
-            None | Some(Node::Unset) => {}
-            Some(Node::Scalar(json)) => out.push_str(json),
-            Some(Node::Text { json, is_open }) => {
+            None | Some(ArgumentNode::Unset) => {}
+            Some(ArgumentNode::Scalar(json)) => out.push_str(json),
+            Some(ArgumentNode::Text { json, is_open }) => {
                 out.push('"');
                 out.push_str(json);
                 if !(is_cut && *is_open) {
                     out.push('"');
                 }
             }
-            Some(Node::Array(elements)) => {
+            Some(ArgumentNode::Array(elements)) => {
                 for (place, &element) in elements.iter().enumerate() {
                     out.push(if place == 0 { '[' } else { ',' });
                     self.write(element, is_cut && place + 1 == elements.len(), out);
                 }
                 close(out, ']');
             }
-            Some(Node::Object(members)) => {
+            Some(ArgumentNode::Object(members)) => {
                 out.push('{');
                 let members = &members.list;
                 for (place, (key, member)) in members.iter().enumerate() {
@@ -244,16 +250,16 @@ impl Tree {
 }
 
 /// A piece's value.
-enum Value<'a> {
+enum ArgumentValue<'a> {
     /// The inside of a JSON string.
     Text(&'a str),
     Scalar(&'a str),
 }
 
-impl<'a> Value<'a> {
+impl<'a> ArgumentValue<'a> {
     fn new(json: &'a str) -> Self {
         let inside = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        inside.map_or(Value::Scalar(json), Value::Text)
+        inside.map_or(ArgumentValue::Scalar(json), ArgumentValue::Text)
     }
 }
 
@@ -307,9 +313,9 @@ fn quoted(text: &str, quote: char) -> Option<(Cow<'_, str>, &str)> {
 mod tests {
     use super::*;
 
-    fn tree(args: &str) -> Tree {
+    fn tree(args: &str) -> ArgumentTree {
         let args: Vec<PartialArg<'_>> = json::read(args).unwrap();
-        let mut tree = Tree::default();
+        let mut tree = ArgumentTree::default();
         args.iter().for_each(|arg| tree.add(arg));
         tree
     }

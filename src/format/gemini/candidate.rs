@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use crate::event::{Block, FinishReason, Kind};
-use crate::format::gemini::parts::Parts;
-use crate::format::gemini::payload::Candidate;
+use crate::format::gemini::parts::GeminiParts;
+use crate::format::gemini::payload::GeminiCandidate;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::finish;
 use crate::format::support::payload::word;
@@ -14,19 +14,19 @@ use crate::frame::Frame;
 
 /// One candidate so far.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct CandidateState {
     choice: u64,
-    parts: Parts,
+    parts: GeminiParts,
     /// True if a finish reason came, and nothing after it.
     is_finished: bool,
     /// The last value of each kind of metadata.
     metadata: BTreeMap<&'static str, String>,
 }
 
-impl State {
+impl CandidateState {
     pub(super) fn new(choice: u64) -> Self {
-        let parts = Parts::new(choice);
-        State { choice, parts, is_finished: false, metadata: BTreeMap::new() }
+        let parts = GeminiParts::new(choice);
+        CandidateState { choice, parts, is_finished: false, metadata: BTreeMap::new() }
     }
 
     /// True if the answer may end here.
@@ -37,7 +37,7 @@ impl State {
     /// Takes what a chunk adds, or what a record holds that may be a whole body.
     pub(super) fn feed(
         &mut self,
-        candidate: &Candidate,
+        candidate: &GeminiCandidate,
         may_be_body: bool,
         frame: &Frame,
         out: &mut EventOut,

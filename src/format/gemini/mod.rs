@@ -29,10 +29,10 @@ use crate::format::support::{error, finish};
 use crate::frame::{Frame, Holds};
 use crate::json::{self, Str};
 pub(super) use call::{FunctionCall, FunctionResponse};
-use candidate::State;
-pub(super) use parts::Parts;
-use payload::{Candidate, Chunk, Feedback};
-pub(super) use payload::{Content, Part};
+use candidate::CandidateState;
+pub(super) use parts::GeminiParts;
+use payload::{Feedback, GeminiCandidate, GeminiChunk};
+pub(super) use payload::{GeminiContent, GeminiPart};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["google", "google-gemini", "vertex"],
@@ -53,7 +53,7 @@ pub(super) static FORMAT: Format = Format {
         let message = Lifecycle::new(&FORMAT, USAGE);
         Box::new(Gemini {
             message,
-            progress: Progress::default(),
+            progress: GeminiProgress::default(),
             holds: Holds::Stream,
             repeats: false,
         })
@@ -98,7 +98,7 @@ pub(super) const USAGE: &[Row] = &[
 
 struct Gemini {
     message: Lifecycle,
-    progress: Progress,
+    progress: GeminiProgress,
     holds: Holds,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
@@ -106,11 +106,11 @@ struct Gemini {
 
 /// The state of one message.
 #[derive(Default)]
-struct Progress {
+struct GeminiProgress {
     /// The number of chunks so far.
     chunks: u64,
     has_usage: bool,
-    candidates: ByChoice<State>,
+    candidates: ByChoice<CandidateState>,
     /// True if the prompt was blocked: no candidate will come.
     is_blocked: bool,
 }
@@ -126,7 +126,7 @@ impl Decoder for Gemini {
         if frame.event_type == "error" {
             return self.fail(&frame.text(), out);
         }
-        read!(&frame, out, |chunk: Chunk| {
+        read!(&frame, out, |chunk: GeminiChunk| {
             let inner = chunk.response.filter(|json| json.get().starts_with('{'));
             match inner.filter(|_| !chunk.is_answer()) {
                 Some(json) => self.unwrap(&frame.part(json), out)?,
@@ -167,10 +167,10 @@ impl Decoder for Gemini {
 impl Gemini {
     /// Reads what stands under `response`, but no `response` in there.
     fn unwrap(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        read!(frame, out, |chunk: Chunk| self.chunk(frame, chunk, out))
+        read!(frame, out, |chunk: GeminiChunk| self.chunk(frame, chunk, out))
     }
 
-    fn chunk(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
+    fn chunk(&mut self, frame: &Frame, chunk: &GeminiChunk, out: &mut EventOut) -> Done {
         if !chunk.is_answer() {
             return self.stray(frame, chunk, out);
         }
@@ -183,11 +183,12 @@ impl Gemini {
         self.progress.chunks += 1;
         self.progress.has_usage |= chunk.usage_metadata.is_some();
         let may_be_body = self.holds == Holds::Body || self.may_be_body();
-        let has_logprobs = |candidate: &Candidate| candidate.logprobs_result.is_some();
+        let has_logprobs = |candidate: &GeminiCandidate| candidate.logprobs_result.is_some();
         self.repeats = !chunk.candidates.iter().flatten().any(has_logprobs);
         for candidate in chunk.candidates.iter().flatten() {
             let choice = candidate.index.unwrap_or(0);
-            let state = self.progress.candidates.or_insert_with(choice, || State::new(choice));
+            let state =
+                self.progress.candidates.or_insert_with(choice, || CandidateState::new(choice));
             state.feed(candidate, may_be_body, frame, out)?;
             out.check_choices(self.progress.candidates.len())?;
         }
@@ -201,7 +202,7 @@ impl Gemini {
     }
 
     /// A record that is no chunk.
-    fn stray(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
+    fn stray(&mut self, frame: &Frame, chunk: &GeminiChunk, out: &mut EventOut) -> Done {
         let is_error = chunk.error.is_some() || error::is_error(&Record::new(frame));
         if !is_error {
             return out.unknown(frame, Record::new(frame).first_key());
@@ -216,7 +217,7 @@ impl Gemini {
     /// Ends the open message if a chunk is of another one: of another id; or
     /// after an error; or, where bodies without ids follow each other, after
     /// a whole body.
-    fn part_from(&mut self, id: Option<&str>, chunk: &Chunk, out: &mut EventOut) -> Done {
+    fn part_from(&mut self, id: Option<&str>, chunk: &GeminiChunk, out: &mut EventOut) -> Done {
         if !self.message.is_open() {
             return Ok(());
         }
@@ -272,7 +273,7 @@ impl Gemini {
         self.cut(out)?;
         let mut candidates = std::mem::take(&mut self.progress.candidates);
         candidates.clear();
-        self.progress = Progress { candidates, ..Progress::default() };
+        self.progress = GeminiProgress { candidates, ..GeminiProgress::default() };
         self.message.end(out)
     }
 }

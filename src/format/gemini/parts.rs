@@ -6,9 +6,9 @@ use crate::event::{
     Arguments, CallEnd, CallPart, Executor, Key, Kind, Of, Output, Piece, Reason, ToolResult,
     WarningCode,
 };
-use crate::format::gemini::arguments::Tree;
+use crate::format::gemini::arguments::ArgumentTree;
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
-use crate::format::gemini::payload::Part;
+use crate::format::gemini::payload::GeminiPart;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
@@ -20,14 +20,14 @@ const CODE_EXECUTION: &str = "code_execution";
 
 /// One candidate's parts so far.
 #[derive(Debug, Default)]
-pub(in crate::format) struct Parts {
+pub(in crate::format) struct GeminiParts {
     choice: u64,
     /// The number of calls so far, which is the key of the next one.
     count: u64,
     /// The number of other parts so far.
     others: u64,
     /// The call whose arguments come in pieces.
-    open: Option<Open>,
+    open: Option<OpenPart>,
     /// The id of the code that came last: results often have none.
     code: String,
     /// True while a call's end is held until there is a finish reason, or another chunk.
@@ -38,12 +38,12 @@ pub(in crate::format) struct Parts {
 
 /// A call whose arguments come in pieces.
 #[derive(Debug)]
-struct Open {
+struct OpenPart {
     key: Key,
     id: Option<String>,
     /// Arguments that came whole, though more were announced.
     whole: Option<String>,
-    tree: Tree,
+    tree: ArgumentTree,
 }
 
 /// The end of a call whose arguments came in pieces.
@@ -57,9 +57,9 @@ enum Close {
     Cut,
 }
 
-impl Parts {
+impl GeminiParts {
     pub(in crate::format) fn new(choice: u64) -> Self {
-        Parts { choice, ..Parts::default() }
+        GeminiParts { choice, ..GeminiParts::default() }
     }
 
     /// Holds the ends of the caller's calls from here on, or no longer: a whole body without a
@@ -76,7 +76,7 @@ impl Parts {
     /// to what the model thought.
     pub(in crate::format) fn part(
         &mut self,
-        part: &Sourced<Part>,
+        part: &Sourced<GeminiPart>,
         frame: &Frame,
         out: &mut EventOut,
     ) -> Done {
@@ -120,7 +120,7 @@ impl Parts {
         native: Option<Piece>,
         out: &mut EventOut,
     ) -> Done {
-        let is_of_open = |open: &Open| call.id().is_some() && call.id() == open.id.as_deref();
+        let is_of_open = |open: &OpenPart| call.id().is_some() && call.id() == open.id.as_deref();
         let is_next = call.name().is_some() && !self.open.as_ref().is_some_and(is_of_open);
         let has_arguments = call.args().is_some() || !call.partial_args().is_empty();
         if is_next || (self.open.is_none() && has_arguments) {
@@ -164,7 +164,7 @@ impl Parts {
             return self.whole(CallPart { arguments: arguments(call.args()), ..part }, out);
         }
         let id = call.id().map(str::to_owned);
-        self.open = Some(Open { key, id, whole: None, tree: Tree::default() });
+        self.open = Some(OpenPart { key, id, whole: None, tree: ArgumentTree::default() });
         out.call(self.choice, part)
     }
 
@@ -252,7 +252,7 @@ impl Parts {
         self.whole(part, out)
     }
 
-    fn results(&mut self, part: &Part, out: &mut EventOut) -> Done {
+    fn results(&mut self, part: &GeminiPart, out: &mut EventOut) -> Done {
         if let Some(json) = part.code_execution_result {
             let result: Identified<'_> = json::read(json.get()).unwrap_or_default();
             let result = ToolResult {
@@ -297,7 +297,7 @@ impl Parts {
     }
 }
 
-impl Open {
+impl OpenPart {
     /// Returns the arguments, and the reason that the call must not be run, if there is one.
     fn result(&self, how: Close) -> (String, Option<Reason>) {
         let is_empty = self.tree.is_empty() && self.whole.is_none();

@@ -11,8 +11,8 @@ use crate::json::{Sourced, Str};
 
 payload! {
     /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
-    pub(super) struct Chunk<'a> {
-        pub(super) candidates: Option<Few<Candidate<'a>>>,
+    pub(super) struct GeminiChunk<'a> {
+        pub(super) candidates: Option<Few<GeminiCandidate<'a>>>,
         /// A [`Feedback`].
         pub(super) prompt_feedback: Option<&'a RawValue> = "promptFeedback" | "prompt_feedback",
         pub(super) usage_metadata: Option<&'a RawValue> = "usageMetadata" | "usage_metadata",
@@ -25,7 +25,7 @@ payload! {
     }
 }
 
-impl Chunk<'_> {
+impl GeminiChunk<'_> {
     /// True if it has anything that belongs to an answer.
     pub(super) fn is_answer(&self) -> bool {
         self.has_content()
@@ -47,8 +47,8 @@ payload! {
     }
 
     /// One of the alternative answers.
-    pub(super) struct Candidate<'a> {
-        pub(super) content: Option<Content<'a>>,
+    pub(super) struct GeminiCandidate<'a> {
+        pub(super) content: Option<GeminiContent<'a>>,
         /// A word, or its number where enums are encoded so.
         pub(super) finish_reason: Option<&'a RawValue> = "finishReason" | "finish_reason",
         pub(super) index: Option<u64>,
@@ -62,8 +62,8 @@ payload! {
     }
 }
 
-impl<'a> Candidate<'a> {
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Sourced<'a, Part<'a>>> {
+impl<'a> GeminiCandidate<'a> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Sourced<'a, GeminiPart<'a>>> {
         self.content.iter().flat_map(|content| &content.parts).flatten()
     }
 
@@ -86,14 +86,14 @@ impl<'a> Candidate<'a> {
 }
 
 payload! {
-    pub(in crate::format) struct Content<'a> {
-        pub(in crate::format) parts: Option<Few<Sourced<'a, Part<'a>>>>,
+    pub(in crate::format) struct GeminiContent<'a> {
+        pub(in crate::format) parts: Option<Few<Sourced<'a, GeminiPart<'a>>>>,
         /// It is always `model`: a key that is known is passed without a search.
         role: Option<()>,
     }
 
     /// A part of an answer: one of its kinds, and flags.
-    pub(in crate::format) struct Part<'a> {
+    pub(in crate::format) struct GeminiPart<'a> {
         pub(super) text: Option<Str<'a>>,
         /// True if the text is thinking.
         pub(super) thought: Option<bool>,
@@ -115,7 +115,7 @@ payload! {
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> GeminiPart<'a> {
     /// True for a call, the caller's or the provider's.
     pub(super) fn is_call(&self) -> bool {
         self.function_call.is_some() || self.executable_code.is_some() || self.tool_call.is_some()

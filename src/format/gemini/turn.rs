@@ -2,7 +2,7 @@
 //! and one content of the user's with all responses.
 
 use crate::event::{Of, Output, Piece};
-use crate::format::support::answers::{Given, declarations, function, given, is_answer};
+use crate::format::support::answers::{GivenAnswer, declarations, function, given, is_answer};
 use crate::format::support::draft::{Draft, Drafts};
 use crate::format::support::object::Object;
 use crate::format::turn::{
@@ -172,8 +172,8 @@ fn result(answer: &Answer<'_>) -> String {
     let given = given(answer.output);
     let value = match (&given, answer.output) {
         // An object is the response itself.
-        (Given::Json(json), _) if json.starts_with('{') => Some(json::minify(json)),
-        (Given::Json(_) | Given::List(_), Output::Json(json)) => {
+        (GivenAnswer::Json(json), _) if json.starts_with('{') => Some(json::minify(json)),
+        (GivenAnswer::Json(_) | GivenAnswer::List(_), Output::Json(json)) => {
             Some(Draft::of(&[("result", &json::minify(json))]).json())
         }
         _ => None,

@@ -60,18 +60,18 @@ pub(super) static WRITING: Writing = Writing {
         (FinishReason::Pause, "OTHER"),
         (FinishReason::Other, "OTHER"),
     ],
-    ..Writing::new("gemini", || Box::new(Chunks::default()))
+    ..Writing::new("gemini", || Box::new(GeminiChunks::default()))
 };
 
 #[derive(Default)]
-struct Chunks {
+struct GeminiChunks {
     /// The members that all chunks end with.
     tail: Line,
     /// The thought that has begun: clients take each part for a whole one.
     thought: String,
 }
 
-impl Chunks {
+impl GeminiChunks {
     /// Writes a chunk with one part that has these members.
     fn write_part(&self, choice: u64, out: &mut Records, members: impl FnOnce(&mut Line)) {
         self.chunk(choice, out, members, |_| {});
@@ -97,7 +97,7 @@ impl Chunks {
     }
 }
 
-impl Encoder for Chunks {
+impl Encoder for GeminiChunks {
     fn start(&mut self, start: &Start<'_>, _out: &mut Records) {
         self.tail.clear();
         tail(start, &mut self.tail);

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{Kind, Output, ToolResult};
 use crate::format::gemini_interactions::payload::Step;
-use crate::format::support::blocks::Gathered;
+use crate::format::support::blocks::GatheredBlock;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 
@@ -47,7 +47,7 @@ impl Outcome {
     }
 }
 
-impl Gathered for Outcome {
+impl GatheredBlock for Outcome {
     const NOUN: &'static str = "step";
     const CUT: Option<&'static str> = None;
 

@@ -21,7 +21,7 @@ pub(super) struct Steps {
 }
 
 /// A step that has started and not stopped. A result may come later than its step.
-type Open = blocks::Open<Outcome>;
+type Open = blocks::OpenIndexedBlock<Outcome>;
 
 /// The extent of a step in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,11 +8,11 @@
 mod payload;
 
 use crate::event::{Block, Code, Failure, Finish, FinishReason, Kind, WarningCode};
-use crate::format::gemini::{FunctionResponse, Parts, USAGE};
+use crate::format::gemini::{FunctionResponse, GeminiParts, USAGE};
 use crate::format::support::finish;
 use crate::format::support::payload::word;
 use crate::format::support::prelude::*;
-use payload::{Message, ServerContent, Transcription};
+use payload::{LiveMessage, ServerContent, Transcription};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["google-live"],
@@ -34,7 +34,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     ..Format::new("gemini-live", |_| {
         let message = Lifecycle::new(&FORMAT, USAGE);
-        let (model, parts) = (None, Parts::default());
+        let (model, parts) = (None, GeminiParts::default());
         Box::new(GeminiLive { message, model, is_interrupted: false, parts })
     })
 };
@@ -66,7 +66,7 @@ struct GeminiLive {
     model: Option<String>,
     /// True if the user spoke into the turn.
     is_interrupted: bool,
-    parts: Parts,
+    parts: GeminiParts,
 }
 
 impl Decoder for GeminiLive {
@@ -77,7 +77,7 @@ impl Decoder for GeminiLive {
         if frame.event_type == "error" {
             return self.fail(&frame.text(), out);
         }
-        read!(&frame, out, |message: Message| self.message(&frame, message, out))
+        read!(&frame, out, |message: LiveMessage| self.message(&frame, message, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -86,7 +86,7 @@ impl Decoder for GeminiLive {
 }
 
 impl GeminiLive {
-    fn message(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
+    fn message(&mut self, frame: &Frame, message: &LiveMessage, out: &mut EventOut) -> Done {
         if message.is_setup() {
             self.set_up(message, out)?;
         }
@@ -118,7 +118,7 @@ impl GeminiLive {
     }
 
     /// A session begins: what was open will not go on.
-    fn set_up(&mut self, message: &Message, out: &mut EventOut) -> Done {
+    fn set_up(&mut self, message: &LiveMessage, out: &mut EventOut) -> Done {
         match self.message.state {
             State::Closed => {}
             State::Stopped | State::Failed => self.end(out)?,
@@ -181,7 +181,7 @@ impl GeminiLive {
         }
     }
 
-    fn usage(&mut self, message: &Message, usage: &str, out: &mut EventOut) -> Done {
+    fn usage(&mut self, message: &LiveMessage, usage: &str, out: &mut EventOut) -> Done {
         let is_late = self.message.state == State::Closed && message.is_only_usage();
         if is_late {
             return out.warn(WarningCode::LateUsage, "usage came after the end of its turn");
@@ -191,7 +191,7 @@ impl GeminiLive {
     }
 
     /// The model wants calls to be run, and waits.
-    fn tool_call(&mut self, message: &Message, out: &mut EventOut) -> Done {
+    fn tool_call(&mut self, message: &LiveMessage, out: &mut EventOut) -> Done {
         self.begin(out)?;
         for call in message.calls() {
             self.parts.function_call(call, None, None, out)?;
@@ -219,7 +219,7 @@ impl GeminiLive {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        (self.is_interrupted, self.parts) = (false, Parts::default());
+        (self.is_interrupted, self.parts) = (false, GeminiParts::default());
         self.message.end(out)
     }
 }

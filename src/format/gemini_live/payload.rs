@@ -2,16 +2,16 @@
 
 use serde_json::value::RawValue;
 
-use crate::format::gemini::{Content, FunctionCall, FunctionResponse, Part};
+use crate::format::gemini::{FunctionCall, FunctionResponse, GeminiContent, GeminiPart};
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::{Sourced, Str};
 
 payload! {
     /// A record of either side: one of its kinds, and what it cost.
-    pub(super) struct Message<'a> {
+    pub(super) struct LiveMessage<'a> {
         setup_complete: Option<&'a RawValue> = "setupComplete" | "setup_complete",
         pub(super) server_content: Option<ServerContent<'a>> = "serverContent" | "server_content",
-        pub(super) tool_call: Option<ToolCall<'a>> = "toolCall" | "tool_call",
+        pub(super) tool_call: Option<LiveToolCall<'a>> = "toolCall" | "tool_call",
         pub(super) tool_call_cancellation: Option<&'a RawValue>
             = "toolCallCancellation" | "tool_call_cancellation",
         pub(super) usage_metadata: Option<&'a RawValue> = "usageMetadata" | "usage_metadata",
@@ -34,7 +34,7 @@ payload! {
     }
 }
 
-impl<'a> Message<'a> {
+impl<'a> LiveMessage<'a> {
     /// True if a session begins.
     pub(super) fn is_setup(&self) -> bool {
         self.setup.is_some() || self.setup_complete.is_some()
@@ -82,7 +82,7 @@ payload! {
         model: Option<Str<'a>>,
     }
 
-    pub(super) struct ToolCall<'a> {
+    pub(super) struct LiveToolCall<'a> {
         function_calls: Option<Vec<FunctionCall<'a>>> = "functionCalls" | "function_calls",
     }
 
@@ -93,7 +93,7 @@ payload! {
 
     /// The part of a record that adds to a turn.
     pub(super) struct ServerContent<'a> {
-        model_turn: Option<Content<'a>> = "modelTurn" | "model_turn",
+        model_turn: Option<GeminiContent<'a>> = "modelTurn" | "model_turn",
         /// The answer, where it is spoken.
         pub(super) output_transcription: Option<Transcription<'a>>
             = "outputTranscription" | "output_transcription",
@@ -110,7 +110,7 @@ payload! {
 }
 
 impl<'a> ServerContent<'a> {
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Sourced<'a, Part<'a>>> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Sourced<'a, GeminiPart<'a>>> {
         self.model_turn.iter().flat_map(|turn| &turn.parts).flatten()
     }
 

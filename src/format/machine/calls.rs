@@ -11,7 +11,7 @@ use crate::format::machine::Emitter;
 use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::state::{Collected, Scope};
 use crate::format::spec::{Call, Outcome};
-use crate::format::support::blocks::Open;
+use crate::format::support::blocks::OpenIndexedBlock;
 use crate::format::support::emit::Slot;
 use crate::format::support::function::emit_arguments;
 use crate::format::support::growth::hash;
@@ -148,7 +148,7 @@ impl Emitter {
             let key = blocks.next_key();
             let arguments = Arguments::None;
             out.call(0, CallPart { key, arguments, ..part })?;
-            return blocks.insert(index, Open::Call(key), out);
+            return blocks.insert(index, OpenIndexedBlock::Call(key), out);
         }
         let piece: Str<'_> = json.and_then(|json| json::read(json).ok()).unwrap_or_default();
         blocks.fragment(index, &piece, part.native, out)
@@ -240,13 +240,13 @@ impl Emitter {
         let blocks = &mut self.turn.blocks;
         let json = json.unwrap_or("[]");
         blocks.gather(json.len(), out)?;
-        if let Some(Open::Gathered(result)) = blocks.get_mut(index).filter(|_| !opens) {
+        if let Some(OpenIndexedBlock::Gathered(result)) = blocks.get_mut(index).filter(|_| !opens) {
             result.add(json);
             return Ok(());
         }
         let mut result = Collected { id: id.to_owned(), is_error, content: String::new() };
         result.add(json);
-        blocks.insert(index, Open::Gathered(result), out)?;
+        blocks.insert(index, OpenIndexedBlock::Gathered(result), out)?;
         if opens {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use crate::event::{ByChoice, Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::fields::Fields;
 use crate::format::machine::round::Round;
 use crate::format::spec::{Rule, Spec};
-use crate::format::support::blocks::{Gathered, IndexedBlocks, Open};
+use crate::format::support::blocks::{GatheredBlock, IndexedBlocks, OpenIndexedBlock};
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::Emitted;
 use crate::format::support::growth::{Growth, hash};
@@ -255,7 +255,7 @@ impl Turn {
 
     /// The block at an index has ended.
     pub(super) fn close(&mut self, index: u64, out: &mut EventOut) -> Done {
-        self.blocks.stop(index).unwrap_or(Open::Plain).close(out)
+        self.blocks.stop(index).unwrap_or(OpenIndexedBlock::Plain).close(out)
     }
 
     /// The message has stopped: blocks that are open will not come to their own end. A call that
@@ -276,7 +276,7 @@ impl Collected {
     }
 }
 
-impl Gathered for Collected {
+impl GatheredBlock for Collected {
     const NOUN: &'static str = "block";
     const CUT: Option<&'static str> = Some("a result was cut");
 

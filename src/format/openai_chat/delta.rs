@@ -3,7 +3,9 @@
 //! Compatible servers send thoughts under four names, and often under two of them at once.
 
 use crate::event::{Arguments, CallPart, Key, Piece, WarningCode};
-use crate::format::openai_chat::payload::{Content, Custom, Delta, Detail, Extra, ToolCall};
+use crate::format::openai_chat::payload::{
+    ChatContent, ChatDelta, ChatToolCall, Custom, Detail, Extra,
+};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::Growth;
 use crate::format::support::payload::{OptionalStr, payload};
@@ -14,17 +16,17 @@ use crate::json::{Sourced, Str};
 /// makes a delta a thought; a message that has it begins with one.
 pub(in crate::format) fn emit(
     number: u64,
-    delta: &Delta,
+    delta: &ChatDelta,
     is_whole: bool,
-    details: &mut Details,
+    details: &mut ReasoningDetails,
     out: &mut EventOut,
 ) -> Done {
     details.feed(number, delta, out)?;
     let is_thought = !is_whole && delta.extra_content.as_ref().is_some_and(Extra::is_thought);
     match &delta.content {
-        Some(Content::Text(text)) if is_thought => out.reasoning(number, text)?,
-        Some(Content::Text(text)) => out.text(number, text)?,
-        Some(Content::Parts(parts)) => {
+        Some(ChatContent::Text(text)) if is_thought => out.reasoning(number, text)?,
+        Some(ChatContent::Text(text)) => out.text(number, text)?,
+        Some(ChatContent::Parts(parts)) => {
             for part in parts {
                 emit_part(part.get(), number, out)?;
             }
@@ -36,14 +38,14 @@ pub(in crate::format) fn emit(
 
 payload! {
     /// One part of the content.
-    struct Part<'a> {
+    struct ChatPart<'a> {
         kind: Option<Str<'a>> = "type",
         text: Option<Str<'a>>,
         refusal: Option<Str<'a>>,
         /// Mistral.
-        thinking: Option<Vec<Part<'a>>>,
+        thinking: Option<Vec<ChatPart<'a>>>,
         /// Databricks.
-        summary: Option<Vec<Part<'a>>>,
+        summary: Option<Vec<ChatPart<'a>>>,
         signature: Option<Str<'a>>,
     }
 }
@@ -51,14 +53,14 @@ payload! {
 /// Emits a part of the content as what its type makes of it. One that is neither
 /// text nor thought is a block: a reference, an image.
 fn emit_part(json: &str, choice: u64, out: &mut EventOut) -> Done {
-    match json::read::<Part<'_>>(json) {
+    match json::read::<ChatPart<'_>>(json) {
         Ok(part) if part.has_text() => part.emit(choice, out),
-        Ok(Part { kind: Some(kind), .. }) => out.block(choice, kind.as_str(), json),
+        Ok(ChatPart { kind: Some(kind), .. }) => out.block(choice, kind.as_str(), json),
         _ => out.block(choice, "content", json),
     }
 }
 
-impl Part<'_> {
+impl ChatPart<'_> {
     fn has_text(&self) -> bool {
         let has_thoughts = self.thinking.is_some() || self.summary.is_some();
         self.text.is_some() || self.refusal.is_some() || has_thoughts || self.signature.is_some()
@@ -93,7 +95,7 @@ impl Part<'_> {
 /// The state of one choice's `reasoning_details`: some servers repeat all
 /// of them on each chunk (MiniMax on some routes), others send what is new.
 #[derive(Debug, Default)]
-pub(in crate::format) struct Details {
+pub(in crate::format) struct ReasoningDetails {
     text: Growth,
     /// True if thoughts have come under another name than their blocks'.
     is_named: bool,
@@ -101,10 +103,10 @@ pub(in crate::format) struct Details {
     warned: bool,
 }
 
-impl Details {
+impl ReasoningDetails {
     /// Emits the thinking of one delta: of several names the first that has
     /// text, so that nothing is doubled.
-    fn feed(&mut self, choice: u64, delta: &Delta, out: &mut EventOut) -> Done {
+    fn feed(&mut self, choice: u64, delta: &ChatDelta, out: &mut EventOut) -> Done {
         let has_text = match delta.thought() {
             Some(text) => out.reasoning(choice, text).map(|()| true)?,
             None => false,
@@ -165,7 +167,7 @@ impl Details {
     }
 }
 
-impl ToolCall<'_> {
+impl ChatToolCall<'_> {
     /// Emits what it adds to the call that `part` names.
     pub(in crate::format) fn emit(&self, choice: u64, part: CallPart, out: &mut EventOut) -> Done {
         let part = CallPart { has_name_pieces: true, ..part };
@@ -188,7 +190,7 @@ impl ToolCall<'_> {
 pub(super) fn emit_call(
     choice: u64,
     index: Option<u64>,
-    call: &Sourced<ToolCall>,
+    call: &Sourced<ChatToolCall>,
     is_whole: bool,
     out: &mut EventOut,
 ) -> Done {

@@ -30,8 +30,8 @@ use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::{Sourced, Str};
-use delta::{Details, emit, emit_call};
-use payload::{Choice, Chunk, Delta, Given, Specific};
+use delta::{ReasoningDetails, emit, emit_call};
+use payload::{ChatChunk, ChatDelta, Choice, GivenArguments, Specific};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["openai", "chat", "chat-completions"],
@@ -42,7 +42,7 @@ pub(super) static FORMAT: Format = Format {
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
     ..Format::new("openai-chat", |_| {
-        let (message, progress) = (Lifecycle::new(&FORMAT, USAGE), Progress::default());
+        let (message, progress) = (Lifecycle::new(&FORMAT, USAGE), ChatProgress::default());
         Box::new(OpenAiChat {
             message,
             progress,
@@ -92,7 +92,7 @@ pub(super) const USAGE: &[Row] = &[
 
 struct OpenAiChat {
     message: Lifecycle,
-    progress: Progress,
+    progress: ChatProgress,
     /// True if the framing promises a `[DONE]`.
     awaits_done: bool,
     /// True if a message has ended: what follows must begin another one.
@@ -103,10 +103,10 @@ struct OpenAiChat {
 
 /// The state of one message.
 #[derive(Default)]
-struct Progress {
+struct ChatProgress {
     /// For each choice, true if it has finished.
     finished: ByChoice<bool>,
-    details: ByChoice<Details>,
+    details: ByChoice<ReasoningDetails>,
     /// The sources of the answer, by name, as they came last: Perplexity repeats
     /// it.
     sources: BTreeMap<&'static str, String>,
@@ -120,7 +120,7 @@ struct Progress {
     bare: BTreeSet<(u64, u64)>,
 }
 
-impl Progress {
+impl ChatProgress {
     /// Notes if a call has arguments: one that has none yet is whole only if the model stopped.
     fn note_arguments(&mut self, call: (u64, u64), function: Option<&Function>) {
         let Some(function) = function else { return };
@@ -143,7 +143,7 @@ impl Decoder for OpenAiChat {
         if frame.event_type == "error" {
             return self.error(&frame.text(), out);
         }
-        read!(&frame, out, |chunk: Chunk| self.chunk(&frame, chunk, out))
+        read!(&frame, out, |chunk: ChatChunk| self.chunk(&frame, chunk, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -185,7 +185,7 @@ impl Decoder for OpenAiChat {
 }
 
 impl OpenAiChat {
-    fn chunk(&mut self, frame: &Frame, chunk: &Chunk, out: &mut EventOut) -> Done {
+    fn chunk(&mut self, frame: &Frame, chunk: &ChatChunk, out: &mut EventOut) -> Done {
         let id = chunk.id.non_empty();
         let choices = || chunk.choices.iter().flatten();
         let is_open = self.message.is_open();
@@ -262,7 +262,7 @@ impl OpenAiChat {
         if !stored.is_empty() {
             return stored.into_iter().try_for_each(|json| {
                 let frame = frame.part(json);
-                read!(&frame, out, |chunk: Chunk| self.chunk(&frame, chunk, out))
+                read!(&frame, out, |chunk: ChatChunk| self.chunk(&frame, chunk, out))
             });
         }
         let name = record.text("object").or(record.text("type")).unwrap_or_default();
@@ -337,7 +337,7 @@ impl OpenAiChat {
     fn delta(
         &mut self,
         number: u64,
-        delta: &Sourced<Delta>,
+        delta: &Sourced<ChatDelta>,
         is_whole: bool,
         out: &mut EventOut,
     ) -> Done {
@@ -389,7 +389,7 @@ impl OpenAiChat {
             let number = json::member(choice, "index").and_then(|index| index.parse().ok());
             let deltas =
                 ["delta", "message"].into_iter().filter_map(|key| json::member(choice, key));
-            for (name, json) in deltas.flat_map(Delta::unread) {
+            for (name, json) in deltas.flat_map(ChatDelta::unread) {
                 out.raw_member(number.unwrap_or(0), &name, json)?;
                 out.unread(&name)?;
             }
@@ -398,7 +398,7 @@ impl OpenAiChat {
     }
 
     /// Takes the members beside the choices.
-    fn extras(&mut self, chunk: &Chunk, out: &mut EventOut) -> Done {
+    fn extras(&mut self, chunk: &ChatChunk, out: &mut EventOut) -> Done {
         self.usage(chunk.usage, out)?;
         self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage), out)?;
         for (name, json) in chunk.sources().into_iter().flatten() {
@@ -411,7 +411,7 @@ impl OpenAiChat {
     }
 
     /// Emits a result of the provider's own tools, whose calls are among the others.
-    fn result(&mut self, number: u64, given: &Given, out: &mut EventOut) -> Done {
+    fn result(&mut self, number: u64, given: &GivenArguments, out: &mut EventOut) -> Done {
         let id = given.tool_use_id.or_empty();
         if !self.progress.answered.insert(id.to_owned()) {
             return Ok(());
@@ -443,7 +443,7 @@ impl OpenAiChat {
         if !self.progress.is_counted || self.message.state == State::Failed {
             return Ok(());
         }
-        let Progress { finished, bare, .. } = &self.progress;
+        let ChatProgress { finished, bare, .. } = &self.progress;
         let is_bare = |choice: u64| bare.range((choice, 0)..=(choice, u64::MAX)).next().is_some();
         let open = finished.iter().filter(|(choice, finished)| !**finished && !is_bare(*choice));
         open.map(|(choice, _)| choice).try_for_each(|choice| out.call_end(choice, Key::None))
@@ -462,7 +462,7 @@ impl OpenAiChat {
     /// Closes the choices that have finished, and forgets what is of one message.
     fn close(&mut self, out: &mut EventOut) -> Done {
         self.close_finished(out)?;
-        (self.progress, self.has_ended) = (Progress::default(), true);
+        (self.progress, self.has_ended) = (ChatProgress::default(), true);
         Ok(())
     }
 }

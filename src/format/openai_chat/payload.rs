@@ -10,7 +10,7 @@ use crate::json::{Fault, FromJson, Reader, Sourced, Str};
 
 payload! {
     /// `chat.completion.chunk` and `chat.completion`.
-    pub(super) struct Chunk<'a> {
+    pub(super) struct ChatChunk<'a> {
         pub(super) id: Option<Str<'a>>,
         pub(super) created: Option<&'a RawValue>,
         pub(super) model: Option<Str<'a>>,
@@ -30,7 +30,7 @@ payload! {
     }
 }
 
-impl<'a> Chunk<'a> {
+impl<'a> ChatChunk<'a> {
     /// Returns the sources of the answer, by name.
     pub(super) fn sources(&self) -> [Option<(&'static str, &'a str)>; 3] {
         let named = [
@@ -58,9 +58,9 @@ payload! {
 
     pub(super) struct Choice<'a> {
         pub(super) index: Option<u64>,
-        pub(super) delta: Option<Sourced<'a, Delta<'a>>>,
+        pub(super) delta: Option<Sourced<'a, ChatDelta<'a>>>,
         /// Boxed: a chunk has none, and is moved often.
-        pub(super) message: Option<Box<Sourced<'a, Delta<'a>>>>,
+        pub(super) message: Option<Box<Sourced<'a, ChatDelta<'a>>>>,
         pub(super) logprobs: Option<&'a RawValue>,
         pub(super) finish_reason: Option<Str<'a>>,
         /// OpenRouter: the provider's own reason.
@@ -108,9 +108,9 @@ impl Choice<'_> {
 
 payload! {
     /// The piece that a chunk adds, or a whole message: `openai-messages` reads it by itself.
-    pub(in crate::format) struct Delta<'a> {
+    pub(in crate::format) struct ChatDelta<'a> {
         pub(super) role: Option<Str<'a>>,
-        pub(super) content: Option<Content<'a>>,
+        pub(super) content: Option<ChatContent<'a>>,
         pub(super) refusal: Option<Str<'a>>,
         /// DeepSeek, Qwen, Z.ai, Moonshot, llama.cpp, SGLang, LiteLLM …
         pub(super) reasoning_content: Option<Str<'a>>,
@@ -126,7 +126,7 @@ payload! {
         /// LiteLLM: thoughts with their signatures, mostly the same ones again.
         pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
         /// TGI sent one call by itself, before 2025. Boxed: text has none, and is moved often.
-        pub(in crate::format) tool_calls: Option<Box<Many<Sourced<'a, ToolCall<'a>>>>>,
+        pub(in crate::format) tool_calls: Option<Box<Many<Sourced<'a, ChatToolCall<'a>>>>>,
         pub(in crate::format) function_call: Option<Sourced<'a, Function<'a>>>,
         audio: Option<&'a RawValue>,
         /// OpenRouter, LiteLLM.
@@ -155,7 +155,7 @@ payload! {
     }
 }
 
-impl<'a> Delta<'a> {
+impl<'a> ChatDelta<'a> {
     /// True if a member that no field reads holds text or an object.
     pub(super) fn passes_text(&self) -> bool {
         self.passes_text
@@ -166,20 +166,20 @@ impl<'a> Delta<'a> {
         let members = json::members(json).into_iter();
         let members = members.map(|(key, value)| (key.into_owned(), value.get()));
         let is_unread = |(key, value): &(String, &str)| {
-            !Delta::reads(key) && value.starts_with(['"', '{']) && !is_blank(value)
+            !ChatDelta::reads(key) && value.starts_with(['"', '{']) && !is_blank(value)
         };
         members.filter(is_unread).collect()
     }
 
     /// True if it has neither text nor calls.
     fn is_blank(&self) -> bool {
-        self.tool_calls.is_none() && self.content.as_ref().is_none_or(Content::is_empty)
+        self.tool_calls.is_none() && self.content.as_ref().is_none_or(ChatContent::is_empty)
     }
 
     /// Returns the thought that stands beside its details: of several names the
     /// first that has text, so that nothing is doubled.
     pub(super) fn thought(&self) -> Option<&Str<'a>> {
-        let Delta { reasoning_content, reasoning, reasoning_text, thinking, .. } = self;
+        let ChatDelta { reasoning_content, reasoning, reasoning_text, thinking, .. } = self;
         let plain = [reasoning_content, reasoning, reasoning_text, thinking].into_iter().flatten();
         plain.into_iter().find(|text| !text.is_empty())
     }
@@ -236,38 +236,38 @@ fn is_blank(json: &str) -> bool {
 }
 
 /// Text, or parts of it: Mistral and Databricks send either.
-pub(super) enum Content<'a> {
+pub(super) enum ChatContent<'a> {
     Text(Str<'a>),
     Parts(Vec<&'a RawValue>),
 }
 
-impl Content<'_> {
+impl ChatContent<'_> {
     /// True if it holds no text and no part.
     pub(super) fn is_empty(&self) -> bool {
         match self {
-            Content::Text(text) => text.is_empty(),
-            Content::Parts(parts) => parts.is_empty(),
+            ChatContent::Text(text) => text.is_empty(),
+            ChatContent::Parts(parts) => parts.is_empty(),
         }
     }
 }
 
-impl<'t> FromJson<'t> for Content<'t> {
+impl<'t> FromJson<'t> for ChatContent<'t> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
         if reader.peek()? == b'"' {
-            return Str::from_json(reader).map(Content::Text);
+            return Str::from_json(reader).map(ChatContent::Text);
         }
         let mut parts = Vec::new();
         reader.elements(&"a string or an array of parts", &mut |reader| {
             parts.push(FromJson::from_json(reader)?);
             Ok(())
         })?;
-        Ok(Content::Parts(parts))
+        Ok(ChatContent::Parts(parts))
     }
 }
 
 payload! {
     /// A tool call, or a fragment of one.
-    pub(in crate::format) struct ToolCall<'a> {
+    pub(in crate::format) struct ChatToolCall<'a> {
         pub(super) index: Option<u64>,
         pub(super) id: Option<Str<'a>>,
         pub(super) function: Option<Function<'a>>,
@@ -276,7 +276,7 @@ payload! {
     }
 }
 
-impl ToolCall<'_> {
+impl ChatToolCall<'_> {
     pub(in crate::format) fn id(&self) -> Option<&str> {
         self.id.non_blank()
     }
@@ -313,22 +313,22 @@ payload! {
         citation: Option<&'a RawValue>,
         citations: Option<&'a RawValue>,
         /// Anthropic's blocks of what the provider's tools gave.
-        tool_results: Option<Vec<Given<'a>>>,
+        tool_results: Option<Vec<GivenArguments<'a>>>,
         /// The results of its search so far, all of them each time.
-        web_search_results: Option<Vec<Given<'a>>>,
+        web_search_results: Option<Vec<GivenArguments<'a>>>,
     }
 }
 
 impl<'a> Specific<'a> {
     /// Returns the results of the provider's tools.
-    pub(super) fn results(&self) -> impl Iterator<Item = &Given<'a>> {
+    pub(super) fn results(&self) -> impl Iterator<Item = &GivenArguments<'a>> {
         self.tool_results.iter().chain(&self.web_search_results).flatten()
     }
 }
 
 payload! {
     /// The result of a call of the provider's.
-    pub(super) struct Given<'a> {
+    pub(super) struct GivenArguments<'a> {
         pub(super) tool_use_id: Option<Str<'a>>,
         pub(super) content: Option<&'a RawValue>,
     }
@@ -377,7 +377,7 @@ mod tests {
     #[test]
     fn text_two_levels_down_is_borrowed() {
         let json = r#"{"choices":[{"delta":{"reasoning":"why"}}]}"#;
-        let chunk: Chunk<'_> = json::read(json).unwrap();
+        let chunk: ChatChunk<'_> = json::read(json).unwrap();
         let choice = chunk.choices.unwrap().into_iter().next().unwrap();
         let text = choice.delta.as_ref().unwrap().reasoning.as_ref().unwrap().as_str();
         assert_eq!(text, "why");

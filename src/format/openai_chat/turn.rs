@@ -3,7 +3,9 @@
 use serde_json::value::RawValue;
 
 use crate::event::{Of, Output, Piece, is_no_id};
-use crate::format::support::answers::{Given, functions, given, is_answer, is_typed, plain, user};
+use crate::format::support::answers::{
+    GivenAnswer, functions, given, is_answer, is_typed, plain, user,
+};
 use crate::format::support::draft::{Draft, Drafts, is_blank, object, string};
 use crate::format::support::object::Object;
 use crate::format::turn::{
@@ -422,7 +424,7 @@ pub(in crate::format) fn calls(append: &[String]) -> Vec<Call> {
 fn results(answers: &[Answer<'_>]) -> Vec<String> {
     let mut messages: Vec<_> = answers.iter().map(result).collect();
     let given: Vec<_> = answers.iter().map(|answer| given(answer.output)).collect();
-    let media = given.iter().flat_map(Given::media);
+    let media = given.iter().flat_map(GivenAnswer::media);
     let parts: Vec<_> = media
         .filter(|(mime, _)| mime.starts_with("image/"))
         .map(|(mime, data)| {
@@ -441,7 +443,7 @@ fn results(answers: &[Answer<'_>]) -> Vec<String> {
 fn result(answer: &Answer<'_>) -> String {
     let content = match (given(answer.output), answer.output) {
         // The provider's own parts.
-        (Given::List(_), Output::Json(json)) if is_typed(json) => json::minify(json),
+        (GivenAnswer::List(_), Output::Json(json)) if is_typed(json) => json::minify(json),
         _ => json::quote(&plain(answer)),
     };
     if answer.call.kind.as_deref() == Some("function_call") {

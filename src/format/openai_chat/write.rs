@@ -50,18 +50,18 @@ pub(super) static WRITING: Writing = Writing {
         // As OpenRouter and Mistral have it.
         (FinishReason::Error, "error"),
     ],
-    ..Writing::new("openai-chat", || Box::new(Chunks::default()))
+    ..Writing::new("openai-chat", || Box::new(ChatChunks::default()))
 };
 
 #[derive(Default)]
-struct Chunks {
+struct ChatChunks {
     /// The members that all chunks begin with.
     head: Line,
     /// The choices that have had a delta, and the number of their calls.
     choices: ByChoice<u64>,
 }
 
-impl Chunks {
+impl ChatChunks {
     /// Writes a chunk with one choice, whose delta has these members.
     fn delta(&mut self, choice: u64, out: &mut Records, members: impl FnOnce(&mut Line)) {
         let is_first = !self.choices.contains(choice);
@@ -133,7 +133,7 @@ impl Chunks {
     }
 }
 
-impl Encoder for Chunks {
+impl Encoder for ChatChunks {
     fn start(&mut self, start: &Start<'_>, _out: &mut Records) {
         self.head.clear();
         head(start, "chat.completion.chunk", &mut self.head);

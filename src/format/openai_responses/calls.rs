@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::event::{
     Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Piece, Reason, ToolResult,
 };
-use crate::format::openai_responses::payload::{Item, Whole};
+use crate::format::openai_responses::payload::{ResponseItem, Whole};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::hash;
 use crate::format::support::payload::OptionalStr;
@@ -48,7 +48,7 @@ const PROVIDER: Nature = Nature::Call(Some(Executor::Provider));
 impl Nature {
     /// The nature of an item. A call of an unknown type is the provider's to
     /// run: what nobody asked for is not to be run by the caller.
-    pub(super) fn of(item: &Item) -> Self {
+    pub(super) fn of(item: &ResponseItem) -> Self {
         let kind = item.kind();
         let environment = item.environment.as_ref().and_then(|place| place.kind.text());
         match (kind, environment, item.execution.text()) {
@@ -71,7 +71,7 @@ impl Nature {
 
 /// A call that is open.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
+pub(super) struct ItemCall {
     pub(super) key: Key,
     /// True if its id has been emitted.
     has_id: bool,
@@ -82,15 +82,15 @@ pub(super) struct Call {
     pub(super) is_whole: bool,
 }
 
-impl Call {
+impl ItemCall {
     pub(super) fn new(key: Key) -> Self {
-        Call { key, has_id: false, id: None, name: None, is_whole: false }
+        ItemCall { key, has_id: false, id: None, name: None, is_whole: false }
     }
 
     /// The call begins. The id of a search for tools may still change.
     pub(super) fn start(
         &mut self,
-        item: &Item,
+        item: &ResponseItem,
         executor: Option<Executor>,
         out: &mut EventOut,
     ) -> Done {
@@ -153,13 +153,13 @@ impl Call {
             return out.emit(0, Kind::CallEnd(CallEnd { key, fault }));
         }
         match given {
-            Given::Text(text) => self.repeat(&text, false, out)?,
-            Given::Free(text) => self.repeat(text, true, out)?,
-            Given::Json(json) => {
+            ItemInput::Text(text) => self.repeat(&text, false, out)?,
+            ItemInput::Free(text) => self.repeat(text, true, out)?,
+            ItemInput::Json(json) => {
                 let arguments = Arguments::Done(&json);
                 out.call(0, CallPart { key: self.key, arguments, ..CallPart::default() })?;
             }
-            Given::Nothing => {}
+            ItemInput::Nothing => {}
         }
         // A call that the provider itself gave up stays open, and so is cut.
         if item.status.text() == Some("incomplete") {
@@ -180,7 +180,7 @@ fn is_other(known: Option<u64>, word: Option<&str>) -> bool {
 }
 
 /// Emits a tool's result, in the item of its call or in one of its own.
-pub(super) fn result(item: &Item, out: &mut EventOut) -> Done {
+pub(super) fn result(item: &ResponseItem, out: &mut EventOut) -> Done {
     let Some(json) = item.result() else { return Ok(()) };
     let text = json::read::<Str<'_>>(json);
     let output = text.as_ref().map_or(Output::Json(json), |text| Output::Text(text.as_str()));
@@ -199,7 +199,7 @@ pub(super) fn result(item: &Item, out: &mut EventOut) -> Done {
 
 /// The tool's name: of a built-in tool, its type. The name in a request for
 /// approval is not of the tool that the caller has to run.
-fn tool<'i>(item: &'i Item) -> Option<&'i str> {
+fn tool<'i>(item: &'i ResponseItem) -> Option<&'i str> {
     let kind = item.kind();
     let name = item.name.non_empty().filter(|_| kind != "mcp_approval_request");
     match (name, kind) {
@@ -211,7 +211,7 @@ fn tool<'i>(item: &'i Item) -> Option<&'i str> {
 }
 
 /// The arguments of a whole call.
-enum Given<'i> {
+enum ItemInput<'i> {
     Nothing,
     /// JSON that came in a string.
     Text(Str<'i>),
@@ -219,33 +219,33 @@ enum Given<'i> {
     Json(Cow<'i, str>),
 }
 
-impl Given<'_> {
+impl ItemInput<'_> {
     fn text(&self) -> &str {
         match self {
-            Given::Nothing => "",
-            Given::Text(text) => text.as_str(),
-            Given::Free(text) => text.as_str(),
-            Given::Json(json) => json,
+            ItemInput::Nothing => "",
+            ItemInput::Text(text) => text.as_str(),
+            ItemInput::Free(text) => text.as_str(),
+            ItemInput::Json(json) => json,
         }
     }
 }
 
-fn arguments<'i>(item: &'i Item<'i>, json: &'i str) -> Given<'i> {
+fn arguments<'i>(item: &'i ResponseItem<'i>, json: &'i str) -> ItemInput<'i> {
     let arguments =
         item.arguments.map(RawValue::get).filter(|_| item.kind() != "mcp_approval_request");
     match (arguments, item.input(), item.action()) {
         (Some(json), ..) if json.starts_with('"') => {
-            Given::Text(json::read(json).unwrap_or_default())
+            ItemInput::Text(json::read(json).unwrap_or_default())
         }
-        (Some(json), ..) => Given::Json(Cow::Borrowed(json)),
-        (None, Some(input), _) => Given::Free(input),
-        (None, None, Some(json)) => Given::Json(Cow::Borrowed(json)),
+        (Some(json), ..) => ItemInput::Json(Cow::Borrowed(json)),
+        (None, Some(input), _) => ItemInput::Free(input),
+        (None, None, Some(json)) => ItemInput::Json(Cow::Borrowed(json)),
         (None, None, None)
             if matches!(item.kind(), "function_call" | "custom_tool_call" | "mcp_call") =>
         {
-            Given::Nothing
+            ItemInput::Nothing
         }
-        (None, None, None) => Given::Json(Cow::Owned(others(item, json))),
+        (None, None, None) => ItemInput::Json(Cow::Owned(others(item, json))),
     }
 }
 
@@ -269,7 +269,7 @@ const NO_ARGUMENTS: [&str; 14] = [
 
 /// An object of what an item has and others don't: the arguments of a tool
 /// that has no member for them.
-fn others(item: &Item, json: &str) -> String {
+fn others(item: &ResponseItem, json: &str) -> String {
     let is_named = item.kind() == "mcp_approval_request";
     let is_argument = |key: &str| !NO_ARGUMENTS.contains(&key) && (key != "name" || is_named);
     let members = json::members(json);

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::event::{Block, Kind};
 use crate::format::openai_responses::items::Items;
-use crate::format::openai_responses::payload::{Event, Named};
+use crate::format::openai_responses::payload::{NamedTool, ResponseEvent};
 use crate::format::openai_responses::state::TextKind;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
@@ -17,7 +17,7 @@ pub(super) fn feed(
     items: &mut Items,
     frame: &Frame,
     kind: &str,
-    event: &Event,
+    event: &ResponseEvent,
     out: &mut EventOut,
 ) -> Done {
     let (name, is_end) = piece_of(kind).unwrap_or_default();
@@ -62,7 +62,7 @@ fn text(
     items: &mut Items,
     frame: &Frame,
     (slot, is_end): (TextKind, bool),
-    event: &Event,
+    event: &ResponseEvent,
     out: &mut EventOut,
 ) -> Done {
     let part = if slot == TextKind::Summary { event.summary_index } else { event.content_index };
@@ -84,7 +84,7 @@ fn text(
 fn part(
     items: &mut Items,
     frame: &Frame,
-    (named, part): (Named<'_>, Option<u64>),
+    (named, part): (NamedTool<'_>, Option<u64>),
     json: &RawValue,
     out: &mut EventOut,
 ) -> Done {

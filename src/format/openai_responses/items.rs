@@ -6,9 +6,9 @@ use std::io;
 use serde_json::value::RawValue;
 
 use crate::event::{Key, WarningCode};
-use crate::format::openai_responses::calls::{Call, Nature};
-use crate::format::openai_responses::payload::{Item, Named, Whole};
-use crate::format::openai_responses::state::{State, TextKind};
+use crate::format::openai_responses::calls::{ItemCall, Nature};
+use crate::format::openai_responses::payload::{NamedTool, ResponseItem, Whole};
+use crate::format::openai_responses::state::{ResponsesState, TextKind};
 use crate::format::support::answered::Answered;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::hash;
@@ -25,7 +25,7 @@ const MAX_ITEMS: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Items {
     /// By the place that they were given: the one in the output, if that was free.
-    items: BTreeMap<u64, State>,
+    items: BTreeMap<u64, ResponsesState>,
     /// The places of items by the hashes of their ids.
     by_id: BTreeMap<u64, u64>,
     /// The places of items that have another one than their index says, by that.
@@ -55,7 +55,7 @@ impl Items {
         out: &mut EventOut,
     ) -> Done {
         read_item(frame, json, out, |item, out| {
-            let named = Named { index, id: None };
+            let named = NamedTool { index, id: None };
             let mut place = self.place(named, true, out)?;
             if self.items.get(&place).is_some_and(|state| !state.is_done) {
                 out.warn(
@@ -67,7 +67,7 @@ impl Items {
                 self.latest = place;
             }
             self.known.extend(item.tag());
-            let state = State::start(item, self.next_key(), out)?;
+            let state = ResponsesState::start(item, self.next_key(), out)?;
             self.keep(place, item, state);
             self.check_size(out)
         })
@@ -87,7 +87,7 @@ impl Items {
                 let state = self.by_id.get(&hash(*id)).and_then(|place| self.items.get(place));
                 state.is_some_and(|state| state.is_of(item.kind()))
             };
-            let named = Named { index, id: item.own_id().filter(is_its) };
+            let named = NamedTool { index, id: item.own_id().filter(is_its) };
             let mut place = self.place(named, false, out)?;
             let here = self.items.get(&place);
             if here.is_some_and(|state| !state.is_done && !state.is_of(item.kind())) {
@@ -161,7 +161,7 @@ impl Items {
     }
 
     /// Keeps the state of an item.
-    fn keep(&mut self, place: u64, item: &Item, state: State) {
+    fn keep(&mut self, place: u64, item: &ResponseItem, state: ResponsesState) {
         if let Some(id) = item.own_id() {
             self.by_id.insert(hash(id), place);
         }
@@ -169,7 +169,7 @@ impl Items {
     }
 
     /// The place of the item that an event is of.
-    fn place(&mut self, named: Named<'_>, is_new: bool, out: &mut EventOut) -> io::Result<u64> {
+    fn place(&mut self, named: NamedTool<'_>, is_new: bool, out: &mut EventOut) -> io::Result<u64> {
         // Nothing more comes of one that is done: servers make up ids.
         let is_open = |place: &&u64| self.items.get(*place).is_some_and(|state| !state.is_done);
         let known = named.id.and_then(|id| self.by_id.get(&hash(id))).filter(is_open);
@@ -196,7 +196,11 @@ impl Items {
     }
 
     /// Returns the state of the item that an event belongs to.
-    pub(super) fn at(&mut self, named: Named<'_>, out: &mut EventOut) -> io::Result<&mut State> {
+    pub(super) fn at(
+        &mut self,
+        named: NamedTool<'_>,
+        out: &mut EventOut,
+    ) -> io::Result<&mut ResponsesState> {
         let place = self.place(named, false, out)?;
         self.items.entry(place).or_default();
         self.check_size(out)?;
@@ -206,7 +210,7 @@ impl Items {
     /// A piece of a text of the item that an event is of.
     pub(super) fn piece(
         &mut self,
-        named: Named<'_>,
+        named: NamedTool<'_>,
         at: (TextKind, u64),
         piece: &Str,
         out: &mut EventOut,
@@ -226,7 +230,11 @@ impl Items {
     }
 
     /// The call that an event is of.
-    pub(super) fn call(&mut self, named: Named<'_>, out: &mut EventOut) -> io::Result<&mut Call> {
+    pub(super) fn call(
+        &mut self,
+        named: NamedTool<'_>,
+        out: &mut EventOut,
+    ) -> io::Result<&mut ItemCall> {
         let key = self.next_key();
         Ok(self.at(named, out)?.call(key))
     }
@@ -256,8 +264,8 @@ fn read_item(
     frame: &Frame,
     json: &RawValue,
     out: &mut EventOut,
-    mut then: impl FnMut(&Item, &mut EventOut) -> Done,
+    mut then: impl FnMut(&ResponseItem, &mut EventOut) -> Done,
 ) -> Done {
     let frame = frame.part(json);
-    read!(&frame, out, |item: Item| then(item, out))
+    read!(&frame, out, |item: ResponseItem| then(item, out))
 }

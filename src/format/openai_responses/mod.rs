@@ -29,7 +29,7 @@ use crate::json::Str;
 use items::Items;
 use payload::Response;
 
-pub(super) use payload::Event;
+pub(super) use payload::ResponseEvent;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["responses", "codex-responses"],
@@ -71,7 +71,7 @@ impl Decoder for Responses {
         if frame.is_done() {
             return self.done(out);
         }
-        read!(&frame, out, |event: Event| self.event(&frame, event, out))
+        read!(&frame, out, |event: ResponseEvent| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -103,7 +103,12 @@ impl Responses {
         self.message.state == State::Open
     }
 
-    pub(super) fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    pub(super) fn event(
+        &mut self,
+        frame: &Frame,
+        event: &ResponseEvent,
+        out: &mut EventOut,
+    ) -> Done {
         let kind = event.kind.non_empty().unwrap_or(frame.event_type);
         match kind {
             "response.created" | "response.in_progress" | "response.queued" => {

@@ -12,7 +12,7 @@ use crate::json::{Sourced, Str};
 payload! {
     /// One event of a stream, or a complete response. What has a table of its own
     /// is read when its type asks for it.
-    pub(in crate::format) struct Event<'a> {
+    pub(in crate::format) struct ResponseEvent<'a> {
         pub(in crate::format) kind: Option<Str<'a>> = "type",
         pub(super) output_index: Option<u64>,
         item_id: Option<Str<'a>>,
@@ -31,30 +31,30 @@ payload! {
         input: Option<&'a RawValue>,
         pub(super) partial_image_b64: Option<Str<'a>>,
         pub(super) annotation: Option<&'a RawValue>,
-        /// A [`Part`].
+        /// A [`ResponsePart`].
         pub(super) part: Option<&'a RawValue>,
-        /// An [`Item`].
+        /// An [`ResponseItem`].
         pub(super) item: Option<&'a RawValue>,
         /// A [`Response`].
         pub(super) response: Option<&'a RawValue>,
         /// Only a complete response has it.
         pub(super) object: Option<Str<'a>>,
         /// Realtime: what all responses have in common.
-        pub(in crate::format) session: Option<Session<'a>>,
+        pub(in crate::format) session: Option<RealtimeSession<'a>>,
     }
 }
 
 /// What an event says of the item that it is of: its place in the output, and its id.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Named<'e> {
+pub(super) struct NamedTool<'e> {
     pub(super) index: Option<u64>,
     pub(super) id: Option<&'e str>,
 }
 
-impl<'a> Event<'a> {
+impl<'a> ResponseEvent<'a> {
     /// What it says of the item that it is of.
-    pub(super) fn named(&self) -> Named<'_> {
-        Named { index: self.output_index, id: self.item_id.non_blank() }
+    pub(super) fn named(&self) -> NamedTool<'_> {
+        NamedTool { index: self.output_index, id: self.item_id.non_blank() }
     }
 
     /// The whole text, if its event says it.
@@ -74,7 +74,7 @@ fn string(json: Option<&RawValue>) -> Option<Str<'_>> {
 }
 
 payload! {
-    pub(in crate::format) struct Session<'a> {
+    pub(in crate::format) struct RealtimeSession<'a> {
         pub(in crate::format) model: Option<Str<'a>>,
     }
 
@@ -84,7 +84,7 @@ payload! {
         pub(super) model: Option<Str<'a>>,
         pub(super) created_at: Option<&'a RawValue>,
         pub(super) status: Option<Str<'a>>,
-        /// Each of them an [`Item`].
+        /// Each of them an [`ResponseItem`].
         pub(super) output: Option<Vec<&'a RawValue>>,
         pub(super) usage: Option<&'a RawValue>,
         error: Option<&'a RawValue>,
@@ -125,7 +125,7 @@ payload! {
     }
 
     /// One item of the output: a message, a thought, a call, a result.
-    pub(super) struct Item<'a> {
+    pub(super) struct ResponseItem<'a> {
         pub(super) kind: Option<Str<'a>> = "type",
         id: Option<Str<'a>>,
         /// The id that a result has to name; `id` is only the item's.
@@ -136,7 +136,7 @@ payload! {
         pub(super) status: Option<Str<'a>>,
         /// Of a message: commentary, or the final answer.
         pub(super) phase: Option<Str<'a>>,
-        /// Of a message or a thought; each of them a [`Part`].
+        /// Of a message or a thought; each of them a [`ResponsePart`].
         pub(super) content: Option<Vec<&'a RawValue>>,
         pub(super) summary: Option<Vec<&'a RawValue>>,
         pub(super) encrypted_content: Option<Str<'a>>,
@@ -161,7 +161,7 @@ payload! {
     }
 }
 
-impl<'a> Item<'a> {
+impl<'a> ResponseItem<'a> {
     pub(super) fn kind(&self) -> &str {
         self.kind.or_empty()
     }
@@ -221,7 +221,7 @@ impl<'a> Item<'a> {
 /// An item and its JSON text.
 #[derive(Clone, Copy)]
 pub(super) struct Whole<'i> {
-    pub(super) item: &'i Item<'i>,
+    pub(super) item: &'i ResponseItem<'i>,
     pub(super) json: &'i str,
     /// Its place in the output.
     pub(super) place: u64,
@@ -240,7 +240,7 @@ payload! {
     }
 
     /// A part of a message or of a thought.
-    pub(super) struct Part<'a> {
+    pub(super) struct ResponsePart<'a> {
         pub(super) kind: Option<Str<'a>> = "type",
         pub(super) text: Option<Str<'a>>,
         pub(super) refusal: Option<Str<'a>>,

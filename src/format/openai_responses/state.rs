@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::event::{Key, Of, Reasoning, WarningCode};
 use crate::format::openai_responses::calls;
-use crate::format::openai_responses::calls::{Call, Nature};
-use crate::format::openai_responses::payload::{Item, Part, Whole};
+use crate::format::openai_responses::calls::{ItemCall, Nature};
+use crate::format::openai_responses::payload::{ResponseItem, ResponsePart, Whole};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::emitted::Emitted;
 use crate::format::support::payload::{OptionalStr, read};
@@ -22,20 +22,20 @@ const MAX_TEXTS: usize = 256;
 
 /// The state of one item.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct ResponsesState {
     kind: String,
     channel: Option<&'static str>,
-    texts: BTreeMap<(TextKind, u64), Text>,
+    texts: BTreeMap<(TextKind, u64), ItemText>,
     /// The number of annotations emitted so far.
     annotations: usize,
-    call: Option<Call>,
+    call: Option<ItemCall>,
     /// True if the item has come whole.
     pub(super) is_done: bool,
 }
 
 /// The progress of one text: the part that has been emitted, and its repetition.
 #[derive(Debug, Default)]
-struct Text {
+struct ItemText {
     emitted: Emitted,
     is_whole: bool,
 }
@@ -49,11 +49,12 @@ pub(super) enum TextKind {
     Thought,
 }
 
-impl State {
+impl ResponsesState {
     /// An item begins. `key` is for a call.
-    pub(super) fn start(item: &Item, key: Key, out: &mut EventOut) -> io::Result<Self> {
+    pub(super) fn start(item: &ResponseItem, key: Key, out: &mut EventOut) -> io::Result<Self> {
         let kind = item.kind().to_owned();
-        let mut state = State { kind, channel: channel(item), ..State::default() };
+        let mut state =
+            ResponsesState { kind, channel: channel(item), ..ResponsesState::default() };
         if let Nature::Call(executor) = Nature::of(item) {
             state.call(key).start(item, executor, out)?;
         }
@@ -66,8 +67,8 @@ impl State {
     }
 
     /// The call that it is. If none has begun, one of this key does.
-    pub(super) fn call(&mut self, key: Key) -> &mut Call {
-        self.call.get_or_insert(Call::new(key))
+    pub(super) fn call(&mut self, key: Key) -> &mut ItemCall {
+        self.call.get_or_insert(ItemCall::new(key))
     }
 
     /// A piece of a text.
@@ -167,7 +168,7 @@ impl State {
     ) -> io::Result<bool> {
         let mut is_text = false;
         let frame = frame.part(json);
-        read!(&frame, out, |fields: Part| {
+        read!(&frame, out, |fields: ResponsePart| {
             let slot = match fields.kind.text() {
                 Some("summary_text") => TextKind::Summary,
                 Some("reasoning_text") => TextKind::Thought,
@@ -196,7 +197,7 @@ impl State {
         for (place, json) in (0..).zip(parts) {
             let is_new = !self.texts.contains_key(&(TextKind::Answer, place));
             let is_text = self.part(frame, place, json, out)?;
-            let part = json::read::<Part<'_>>(json.get()).ok();
+            let part = json::read::<ResponsePart<'_>>(json.get()).ok();
             if !is_text {
                 let kind = part.as_ref().and_then(|part| part.kind.text());
                 out.block(0, kind.unwrap_or_default(), json.get())?;
@@ -233,7 +234,7 @@ impl State {
 
     /// A thought is signed if anything of it is shown, were it an empty text. What the next request
     /// returns has the id of the item.
-    fn thought(&mut self, frame: &Frame, item: &Item, out: &mut EventOut) -> Done {
+    fn thought(&mut self, frame: &Frame, item: &ResponseItem, out: &mut EventOut) -> Done {
         self.parts(frame, item.summary.as_deref(), out)?;
         self.parts(frame, item.content.as_deref(), out)?;
         let Some(data) = item.encrypted_content.non_empty() else { return Ok(()) };
@@ -265,7 +266,7 @@ fn emit(
 }
 
 /// Returns the channel of a message that isn't the answer.
-fn channel(item: &Item) -> Option<&'static str> {
+fn channel(item: &ResponseItem) -> Option<&'static str> {
     let phase = item.phase.text();
     Some("commentary").filter(|commentary| phase == Some(commentary))
 }

@@ -3,7 +3,7 @@
 
 use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{
-    Block, Given, declarations, given, is_answer, is_typed, plain, user,
+    AnswerBlock, GivenAnswer, declarations, given, is_answer, is_typed, plain, user,
 };
 use crate::format::support::draft::{Draft, Drafts, object, string};
 use crate::format::support::object::Object;
@@ -272,12 +272,14 @@ fn shell(answer: &Answer<'_>) -> String {
 
 fn output(answer: &Answer<'_>) -> String {
     match given(answer.output) {
-        given @ Given::Blocks(_) if given.media().next().is_none() => json::quote(&plain(answer)),
-        Given::Blocks(blocks) => array(blocks.iter().map(|block| match block {
-            Block::Text(text) => {
+        given @ GivenAnswer::Blocks(_) if given.media().next().is_none() => {
+            json::quote(&plain(answer))
+        }
+        GivenAnswer::Blocks(blocks) => array(blocks.iter().map(|block| match block {
+            AnswerBlock::Text(text) => {
                 Draft::of(&[("type", "\"input_text\""), ("text", &json::quote(text))]).json()
             }
-            Block::Media { mime, data } => {
+            AnswerBlock::Media { mime, data } => {
                 let url = json::quote(&format!("data:{mime};base64,{data}"));
                 let (kind, key) = match mime.starts_with("image/") {
                     true => ("\"input_image\"", "image_url"),
@@ -286,7 +288,7 @@ fn output(answer: &Answer<'_>) -> String {
                 Draft::of(&[("type", kind), (key, &url)]).json()
             }
         })),
-        Given::List(json) if is_typed(json) => json::minify(json),
+        GivenAnswer::List(json) if is_typed(json) => json::minify(json),
         _ => json::quote(&plain(answer)),
     }
 }

@@ -35,14 +35,14 @@ pub(super) static WRITING: Writing = Writing {
         (Info::StopSequence, Carry::Lost),
         (Info::NoUsage, Carry::As("null, and zeros for its parts")),
     ],
-    ..Writing::new("openai-responses", || Box::new(Events::default()))
+    ..Writing::new("openai-responses", || Box::new(ResponseEvents::default()))
 };
 
 /// The text that is no answer: the only channel with a name here.
 const COMMENTARY: &str = "commentary";
 
 #[derive(Default)]
-struct Events {
+struct ResponseEvents {
     /// The number of events so far.
     sequence: u64,
     /// The items that are complete.
@@ -96,7 +96,7 @@ impl CallKind {
     }
 }
 
-impl Events {
+impl ResponseEvents {
     /// Writes an event of this type.
     fn record(&mut self, kind: &str, out: &mut Records, members: impl FnOnce(&Self, &mut Line)) {
         out.record(kind, |line| {
@@ -194,7 +194,7 @@ impl Events {
     }
 
     /// Writes the event that holds the response in this state.
-    fn response(&mut self, kind: &str, response: &Response<'_>, out: &mut Records) {
+    fn response(&mut self, kind: &str, response: &WrittenResponse<'_>, out: &mut Records) {
         self.record(kind, out, |events, line| {
             line.open_member("response");
             response.members(&events.output, line);
@@ -203,9 +203,10 @@ impl Events {
     }
 }
 
-impl Encoder for Events {
+impl Encoder for ResponseEvents {
     fn start(&mut self, start: &Start<'_>, out: &mut Records) {
-        let response = Response { start: *start, status: "in_progress", ..Response::default() };
+        let response =
+            WrittenResponse { start: *start, status: "in_progress", ..WrittenResponse::default() };
         self.response("response.created", &response, out);
         self.response("response.in_progress", &response, out);
     }
@@ -323,7 +324,7 @@ impl Encoder for Events {
     }
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
-        let response = Response::finished(message, finish);
+        let response = WrittenResponse::finished(message, finish);
         if message.usage.is_none_or(|usage| required(&usage).contains(&None)) {
             out.note(Info::NoUsage);
         }
@@ -331,12 +332,12 @@ impl Encoder for Events {
     }
 
     fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
-        let response = Response {
+        let response = WrittenResponse {
             start: message.start,
             status: "failed",
             usage: message.usage,
             error: Some(failure),
-            ..Response::default()
+            ..WrittenResponse::default()
         };
         match out.is_body() {
             true => out.record("", |line| response.members(&self.output, line)),
@@ -345,7 +346,7 @@ impl Encoder for Events {
     }
 
     fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
-        Response::finished(message, finish).members(&self.output, line);
+        WrittenResponse::finished(message, finish).members(&self.output, line);
     }
 }
 
@@ -354,7 +355,8 @@ pub(super) fn failed(trouble: &Trouble<'_>) -> String {
     let failure = Failure::new(Code::Provider, trouble.message, None);
     let failure = Failure { provider_code: Some(trouble.word), ..failure };
     let (status, error) = ("failed", Some(&failure));
-    let response = Response { start: trouble.start, status, error, ..Response::default() };
+    let response =
+        WrittenResponse { start: trouble.start, status, error, ..WrittenResponse::default() };
     let mut line = Line::default();
     line.open();
     line.word("type", "response.failed");
@@ -368,7 +370,7 @@ pub(super) fn failed(trouble: &Trouble<'_>) -> String {
 
 /// A response in some state.
 #[derive(Default)]
-struct Response<'r> {
+struct WrittenResponse<'r> {
     start: Start<'r>,
     status: &'static str,
     /// The reason why it is incomplete.
@@ -377,7 +379,7 @@ struct Response<'r> {
     error: Option<&'r Failure<'r>>,
 }
 
-impl<'r> Response<'r> {
+impl<'r> WrittenResponse<'r> {
     fn finished(message: &Message<'r>, finish: &Finish<'_>) -> Self {
         let reason = match finish.finish_reason {
             FinishReason::Length => Some("max_output_tokens"),
@@ -385,7 +387,7 @@ impl<'r> Response<'r> {
             _ => None,
         };
         let status = if reason.is_some() { "incomplete" } else { "completed" };
-        Response { start: message.start, status, reason, usage: message.usage, error: None }
+        WrittenResponse { start: message.start, status, reason, usage: message.usage, error: None }
     }
 
     fn members(&self, output: &Line, line: &mut Line) {

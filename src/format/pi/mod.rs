@@ -18,7 +18,7 @@ use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResu
 use crate::format::support::emitted::Emitted;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
-use payload::{Block, Event, Message};
+use payload::{PiBlock, PiEvent, PiMessage};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["pi-print", "pi-session", "openclaw"],
@@ -92,7 +92,7 @@ impl Default for Pi {
 
 impl Decoder for Pi {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |event: Event| self.event(&frame, event, out))
+        read!(&frame, out, |event: PiEvent| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -111,7 +111,7 @@ impl Decoder for Pi {
 }
 
 impl Pi {
-    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    fn event(&mut self, frame: &Frame, event: &PiEvent, out: &mut EventOut) -> Done {
         let kind = event.kind.or_empty();
         match (kind, &event.message) {
             ("message_start", Some(message)) if message.is_answer() => self.begin(message, out),
@@ -145,7 +145,7 @@ impl Pi {
     }
 
     /// A message of a session file.
-    fn stored(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
+    fn stored(&mut self, frame: &Frame, message: &PiMessage, out: &mut EventOut) -> Done {
         if message.role.or_empty() == "user" {
             return self.end(out);
         }
@@ -160,7 +160,7 @@ impl Pi {
         Ok(())
     }
 
-    fn begin(&mut self, message: &Message, out: &mut EventOut) -> Done {
+    fn begin(&mut self, message: &PiMessage, out: &mut EventOut) -> Done {
         if self.stage == Stage::Open {
             out.warn(
                 WarningCode::MissingMessageEnd,
@@ -173,7 +173,7 @@ impl Pi {
         out.start(FORMAT.name, id, model)
     }
 
-    fn update(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    fn update(&mut self, frame: &Frame, event: &PiEvent, out: &mut EventOut) -> Done {
         let Some(update) = &event.assistant_message_event else {
             return out.unknown(frame, "message_update");
         };
@@ -213,7 +213,7 @@ impl Pi {
         out.check_limit(self.emitted.len(), MAX_BLOCKS, "blocks in one message")
     }
 
-    fn message_end(&mut self, frame: &Frame, message: &Message, out: &mut EventOut) -> Done {
+    fn message_end(&mut self, frame: &Frame, message: &PiMessage, out: &mut EventOut) -> Done {
         let role = message.role.or_empty();
         if role == "toolResult" {
             let output = Output::Json(message.content.map_or("null", RawValue::get));
@@ -230,7 +230,7 @@ impl Pi {
             message.content.and_then(|json| json::read(json.get()).ok()).unwrap_or_default();
         for (index, json) in (0..).zip(blocks) {
             let frame = frame.part(json);
-            read!(&frame, out, |block: Block| self.block(&frame, index, block, out))?;
+            read!(&frame, out, |block: PiBlock| self.block(&frame, index, block, out))?;
         }
         self.stage = Stage::Whole;
         self.meter.feed(message.usage.map_or("", RawValue::get));
@@ -242,7 +242,7 @@ impl Pi {
         reason.map_or(Ok(()), |raw| out.finish(0, raw, None))
     }
 
-    fn block(&mut self, frame: &Frame, index: u64, block: &Block, out: &mut EventOut) -> Done {
+    fn block(&mut self, frame: &Frame, index: u64, block: &PiBlock, out: &mut EventOut) -> Done {
         match (block.kind.or_empty(), &block.text, &block.thinking) {
             ("text", Some(text), _) => self.rest(index, text, false, out),
             ("thinking", _, Some(thinking)) => {
@@ -258,7 +258,7 @@ impl Pi {
     }
 
     /// Emits a whole call, unless that was done when it had streamed.
-    fn call(&mut self, block: &Block, out: &mut EventOut) -> Done {
+    fn call(&mut self, block: &PiBlock, out: &mut EventOut) -> Done {
         let id = block.id.non_empty();
         if id.is_some_and(|id| self.calls.has(id)) {
             return Ok(());

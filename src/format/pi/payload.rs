@@ -6,9 +6,9 @@ use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::Str;
 
 payload! {
-    pub(super) struct Event<'a> {
+    pub(super) struct PiEvent<'a> {
         pub(super) kind: Option<Str<'a>> = "type",
-        pub(super) message: Option<Message<'a>>,
+        pub(super) message: Option<PiMessage<'a>>,
         pub(super) assistant_message_event: Option<Update<'a>> = "assistantMessageEvent",
         pub(super) tool_call_id: Option<Str<'a>> = "toolCallId",
         pub(super) tool_name: Option<Str<'a>> = "toolName",
@@ -16,11 +16,11 @@ payload! {
         pub(super) is_error: Option<bool> = "isError",
     }
 
-    pub(super) struct Message<'a> {
+    pub(super) struct PiMessage<'a> {
         pub(super) role: Option<Str<'a>>,
         pub(super) response_id: Option<Str<'a>> = "responseId",
         pub(super) model: Option<Str<'a>>,
-        /// [`Block`]s; a user's may be a string.
+        /// [`PiBlock`]s; a user's may be a string.
         pub(super) content: Option<&'a RawValue>,
         pub(super) usage: Option<&'a RawValue>,
         pub(super) stop_reason: Option<Str<'a>> = "stopReason",
@@ -31,7 +31,7 @@ payload! {
     }
 
     /// A block of content.
-    pub(super) struct Block<'a> {
+    pub(super) struct PiBlock<'a> {
         pub(super) kind: Option<Str<'a>> = "type",
         pub(super) text: Option<Str<'a>>,
         pub(super) thinking: Option<Str<'a>>,
@@ -49,11 +49,11 @@ payload! {
         pub(super) delta: Option<Str<'a>>,
         /// The whole text at a block's end.
         pub(super) content: Option<Str<'a>>,
-        pub(super) tool_call: Option<Block<'a>> = "toolCall",
+        pub(super) tool_call: Option<PiBlock<'a>> = "toolCall",
     }
 }
 
-impl Message<'_> {
+impl PiMessage<'_> {
     pub(super) fn is_answer(&self) -> bool {
         self.role.text() == Some("assistant")
     }

@@ -10,10 +10,10 @@ use crate::json;
 use crate::json::elements;
 
 /// The output of a tool.
-pub(crate) enum Given<'a> {
+pub(crate) enum GivenAnswer<'a> {
     Text(Cow<'a, str>),
     /// MCP's blocks of content.
-    Blocks(Vec<Block>),
+    Blocks(Vec<AnswerBlock>),
     /// A list of objects that may be the provider's own blocks.
     List(&'a str),
     /// Any other JSON.
@@ -21,7 +21,7 @@ pub(crate) enum Given<'a> {
 }
 
 /// A block of MCP's content.
-pub(crate) enum Block {
+pub(crate) enum AnswerBlock {
     Text(String),
     /// Bytes as base64.
     Media {
@@ -42,74 +42,78 @@ pub(crate) fn function(call: &Object<'_>, id: &str, name: &str) -> Call {
 }
 
 /// Returns what a tool gave, told apart by its shape.
-pub(crate) fn given<'a>(output: Output<'a>) -> Given<'a> {
+pub(crate) fn given<'a>(output: Output<'a>) -> GivenAnswer<'a> {
     let json = match output {
-        Output::Text(text) => return Given::Text(Cow::Borrowed(text)),
+        Output::Text(text) => return GivenAnswer::Text(Cow::Borrowed(text)),
         Output::Json(json) => json.trim_ascii(),
     };
     if json == "null" {
-        return Given::Text(Cow::Borrowed(""));
+        return GivenAnswer::Text(Cow::Borrowed(""));
     }
     if let Some(text) = string(json) {
-        return Given::Text(Cow::Owned(text));
+        return GivenAnswer::Text(Cow::Owned(text));
     }
     let Some(list) = elements(json).filter(|list| !list.is_empty()) else {
-        return Given::Json(json);
+        return GivenAnswer::Json(json);
     };
     match list.iter().map(|json| block(&Object::new(json))).collect() {
-        Some(blocks) => Given::Blocks(blocks),
-        None if list.iter().all(|json| json.starts_with('{')) => Given::List(json),
-        None => Given::Json(json),
+        Some(blocks) => GivenAnswer::Blocks(blocks),
+        None if list.iter().all(|json| json.starts_with('{')) => GivenAnswer::List(json),
+        None => GivenAnswer::Json(json),
     }
 }
 
 /// Reads a block of MCP's content, if it is one.
-fn block(block: &Object<'_>) -> Option<Block> {
+fn block(block: &Object<'_>) -> Option<AnswerBlock> {
     let text = |places| Some(block.text(places)?.as_str().to_owned());
     match block.word("type")?.as_str() {
-        "text" => Some(Block::Text(text("text")?)),
-        "image" | "audio" => Some(Block::Media { mime: text("mimeType")?, data: text("data")? }),
+        "text" => Some(AnswerBlock::Text(text("text")?)),
+        "image" | "audio" => {
+            Some(AnswerBlock::Media { mime: text("mimeType")?, data: text("data")? })
+        }
         "resource" => match text("resource.text") {
-            Some(text) => Some(Block::Text(text)),
-            None => Some(Block::Media {
+            Some(text) => Some(AnswerBlock::Text(text)),
+            None => Some(AnswerBlock::Media {
                 mime: text("resource.mimeType")?,
                 data: text("resource.blob")?,
             }),
         },
-        "resource_link" => Some(Block::Text(text("uri")?)),
+        "resource_link" => Some(AnswerBlock::Text(text("uri")?)),
         _ => None,
     }
 }
 
-impl Given<'_> {
+impl GivenAnswer<'_> {
     /// Returns all of it as text. Media has none: its type stands in its place.
     pub(crate) fn text(&self) -> String {
         match self {
-            Given::Text(text) => text.clone().into_owned(),
-            Given::List(json) | Given::Json(json) => json::minify(json),
-            Given::Blocks(blocks) => blocks.iter().map(Block::text).collect::<Vec<_>>().join("\n"),
+            GivenAnswer::Text(text) => text.clone().into_owned(),
+            GivenAnswer::List(json) | GivenAnswer::Json(json) => json::minify(json),
+            GivenAnswer::Blocks(blocks) => {
+                blocks.iter().map(AnswerBlock::text).collect::<Vec<_>>().join("\n")
+            }
         }
     }
 
     /// The media among the blocks.
     pub(crate) fn media(&self) -> impl Iterator<Item = (&str, &str)> {
         let blocks = match self {
-            Given::Blocks(blocks) => blocks.as_slice(),
+            GivenAnswer::Blocks(blocks) => blocks.as_slice(),
             _ => &[],
         };
         blocks.iter().filter_map(|block| match block {
-            Block::Text(_) => None,
-            Block::Media { mime, data } => Some((mime.as_str(), data.as_str())),
+            AnswerBlock::Text(_) => None,
+            AnswerBlock::Media { mime, data } => Some((mime.as_str(), data.as_str())),
         })
     }
 }
 
-impl Block {
+impl AnswerBlock {
     /// Returns the block as text. Of media, its type.
     pub(crate) fn text(&self) -> String {
         match self {
-            Block::Text(text) => text.clone(),
-            Block::Media { mime, .. } => format!("({mime})"),
+            AnswerBlock::Text(text) => text.clone(),
+            AnswerBlock::Media { mime, .. } => format!("({mime})"),
         }
     }
 }

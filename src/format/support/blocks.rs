@@ -17,7 +17,7 @@ const MAX_GATHERED: usize = 16 << 20;
 
 /// A block that has started and not stopped.
 #[derive(Debug)]
-pub(crate) enum Open<W> {
+pub(crate) enum OpenIndexedBlock<W> {
     /// Text, thinking, or a block that was whole at its start.
     Plain,
     /// A call that fragments of its arguments may follow.
@@ -27,7 +27,7 @@ pub(crate) enum Open<W> {
 }
 
 /// A block of a format that is emitted when it is whole: a summary, a result.
-pub(crate) trait Gathered {
+pub(crate) trait GatheredBlock {
     /// The format's word for a block.
     const NOUN: &'static str;
     /// The warning if it is cut, and emitted as far as it came; if there is none, it
@@ -38,13 +38,13 @@ pub(crate) trait Gathered {
     fn emit(&self, out: &mut EventOut) -> Done;
 }
 
-impl<W: Gathered> Open<W> {
+impl<W: GatheredBlock> OpenIndexedBlock<W> {
     /// Emits the end of a block that has stopped.
     pub(crate) fn close(self, out: &mut EventOut) -> Done {
         match self {
-            Open::Plain => out.flush(),
-            Open::Call(key) => out.call_end(0, key),
-            Open::Gathered(block) => block.emit(out),
+            OpenIndexedBlock::Plain => out.flush(),
+            OpenIndexedBlock::Call(key) => out.call_end(0, key),
+            OpenIndexedBlock::Gathered(block) => block.emit(out),
         }
     }
 
@@ -52,7 +52,7 @@ impl<W: Gathered> Open<W> {
     /// never closed is the assembler's to judge.
     fn cut(self, out: &mut EventOut) -> Done {
         match (self, W::CUT) {
-            (Open::Gathered(block), Some(warning)) => {
+            (OpenIndexedBlock::Gathered(block), Some(warning)) => {
                 out.warn(WarningCode::CutBlock, warning)?;
                 block.emit(out)
             }
@@ -65,7 +65,7 @@ impl<W: Gathered> Open<W> {
 #[derive(Debug)]
 pub(crate) struct IndexedBlocks<W> {
     /// Those that have started and not stopped, by the provider's index.
-    open: BTreeMap<u64, Open<W>>,
+    open: BTreeMap<u64, OpenIndexedBlock<W>>,
     count: u64,
     latest: u64,
     /// The index after all that have come.
@@ -83,7 +83,7 @@ impl<W> Default for IndexedBlocks<W> {
     }
 }
 
-impl<W: Gathered> IndexedBlocks<W> {
+impl<W: GatheredBlock> IndexedBlocks<W> {
     /// Counts a block, and returns its number as the key of a call: an index may
     /// come again once its block has stopped.
     pub(crate) fn next_key(&mut self) -> Key {
@@ -101,7 +101,7 @@ impl<W: Gathered> IndexedBlocks<W> {
     }
 
     /// The block of an index has stopped: another one may come under it.
-    pub(crate) fn stop(&mut self, index: u64) -> Option<Open<W>> {
+    pub(crate) fn stop(&mut self, index: u64) -> Option<OpenIndexedBlock<W>> {
         self.numbers.remove(&index);
         self.remove(index)
     }
@@ -140,7 +140,12 @@ impl<W: Gathered> IndexedBlocks<W> {
     }
 
     /// Puts a block under an index. One more than [`MAX_OPEN`] ends the message.
-    pub(crate) fn insert(&mut self, index: u64, block: Open<W>, out: &mut EventOut) -> Done {
+    pub(crate) fn insert(
+        &mut self,
+        index: u64,
+        block: OpenIndexedBlock<W>,
+        out: &mut EventOut,
+    ) -> Done {
         if self.open.len() >= MAX_OPEN && !self.open.contains_key(&index) {
             let message = format!("more than {MAX_OPEN} open {}s in one message", W::NOUN);
             return out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)));
@@ -152,7 +157,7 @@ impl<W: Gathered> IndexedBlocks<W> {
     /// Passes over a delta that can't be read: if it is of a call, that lacks a piece.
     pub(crate) fn pass_over(&mut self, index: u64, out: &mut EventOut) -> Done {
         match self.open.get(&index) {
-            Some(Open::Call(_)) => out.emit(0, Kind::Lost),
+            Some(OpenIndexedBlock::Call(_)) => out.emit(0, Kind::Lost),
             _ => Ok(()),
         }
     }
@@ -166,17 +171,17 @@ impl<W: Gathered> IndexedBlocks<W> {
     }
 
     /// Returns the open block of an index.
-    pub(crate) fn get(&self, index: u64) -> Option<&Open<W>> {
+    pub(crate) fn get(&self, index: u64) -> Option<&OpenIndexedBlock<W>> {
         self.open.get(&index)
     }
 
     /// Returns the open block of an index, to be changed.
-    pub(crate) fn get_mut(&mut self, index: u64) -> Option<&mut Open<W>> {
+    pub(crate) fn get_mut(&mut self, index: u64) -> Option<&mut OpenIndexedBlock<W>> {
         self.open.get_mut(&index)
     }
 
     /// Takes the block of an index out.
-    pub(crate) fn remove(&mut self, index: u64) -> Option<Open<W>> {
+    pub(crate) fn remove(&mut self, index: u64) -> Option<OpenIndexedBlock<W>> {
         self.open.remove(&index)
     }
 
@@ -190,10 +195,10 @@ impl<W: Gathered> IndexedBlocks<W> {
         out: &mut EventOut,
     ) -> Done {
         let key = match self.get(index) {
-            Some(Open::Call(key)) => *key,
+            Some(OpenIndexedBlock::Call(key)) => *key,
             _ => self.next_key(),
         };
-        self.insert(index, Open::Call(key), out)?;
+        self.insert(index, OpenIndexedBlock::Call(key), out)?;
         if piece.is_empty() {
             return Ok(());
         }
@@ -214,7 +219,7 @@ mod tests {
 
     struct Nothing;
 
-    impl Gathered for Nothing {
+    impl GatheredBlock for Nothing {
         const NOUN: &'static str = "block";
         const CUT: Option<&'static str> = None;
 
@@ -234,7 +239,7 @@ mod tests {
         let mut out = EventOut::new(&mut emit, &mut halves, 0);
         let mut blocks = IndexedBlocks::<Nothing>::default();
         for index in 0..=MAX_OPEN as u64 {
-            blocks.insert(index, Open::Plain, &mut out).unwrap();
+            blocks.insert(index, OpenIndexedBlock::Plain, &mut out).unwrap();
         }
         assert_eq!((blocks.open.len(), limits), (MAX_OPEN, 1));
     }

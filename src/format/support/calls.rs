@@ -20,7 +20,7 @@ pub(crate) const MAX_IDS: usize = 1 << 14;
 pub(crate) struct Calls {
     /// The number of the choice.
     choice: u64,
-    by_id: BTreeMap<String, Known>,
+    by_id: BTreeMap<String, KnownCall>,
     /// The numbers of the calls that have a place of their own.
     by_place: BTreeMap<u64, u64>,
     /// The numbers of the calls that have not ended and have an id.
@@ -37,7 +37,7 @@ pub(crate) struct Calls {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct KnownCall {
     number: u64,
     is_answered: bool,
 }
@@ -190,7 +190,7 @@ impl Calls {
         let (part, number) = match by_id.or_else(|| self.by_place.get(&place).copied()) {
             Some(number) => {
                 if let Some(id) = id.filter(|_| by_id.is_none()) {
-                    self.by_id.insert(id.to_owned(), Known { number, is_answered: false });
+                    self.by_id.insert(id.to_owned(), KnownCall { number, is_answered: false });
                 }
                 (CallPart { key: Key::Index(number), id, ..part }, number)
             }
@@ -227,7 +227,7 @@ impl Calls {
         // A call whose result has come needs not to be run.
         let ran = id.filter(|id| self.early.contains(*id)).map(|_| Executor::Agent);
         if let Some(id) = id {
-            let call = Known { number, is_answered: false };
+            let call = KnownCall { number, is_answered: false };
             self.open.insert(number);
             self.by_id.insert(id.to_owned(), call);
             out.check_limit(self.by_id.len(), MAX_IDS, "ids of calls in one message")?;

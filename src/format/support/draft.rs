@@ -113,10 +113,10 @@ impl Draft {
 /// Objects that are put together at once: in the order of their places, and else in that in which
 /// they began.
 #[derive(Debug)]
-pub(crate) struct Drafts<T = Draft>(Vec<Object<T>>);
+pub(crate) struct Drafts<T = Draft>(Vec<DraftObject<T>>);
 
 #[derive(Debug)]
-struct Object<T> {
+struct DraftObject<T> {
     of: Of,
     place: Option<u64>,
     draft: T,
@@ -132,7 +132,7 @@ impl<T: Default> Drafts<T> {
     /// Returns the object that a piece is of, begun now if it is new.
     pub(crate) fn at(&mut self, of: Of, piece: Piece<'_>) -> &mut T {
         let at = self.0.iter().rposition(|object| object.of == of).unwrap_or_else(|| {
-            self.0.push(Object { of, place: None, draft: T::default() });
+            self.0.push(DraftObject { of, place: None, draft: T::default() });
             self.0.len() - 1
         });
         let object = &mut self.0[at];

@@ -19,13 +19,13 @@ pub(crate) struct Lifecycle {
     /// True if a message has ended.
     has_ended: bool,
     /// The members of the next start beside its id and model.
-    pub(crate) head: Head,
+    pub(crate) head: MessageHead,
     pub(crate) meter: Meter,
 }
 
 /// Members that a record that begins a message may have.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Head {
+pub(crate) struct MessageHead {
     /// The time at which it was begun, in seconds since 1970.
     pub(crate) created: Option<u64>,
     /// Everything that the model reads.
@@ -49,7 +49,7 @@ impl Lifecycle {
     /// Returns the state before the first message of a format, whose usage has
     /// these fields.
     pub(crate) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
-        let (state, head) = (State::Closed, Head::default());
+        let (state, head) = (State::Closed, MessageHead::default());
         Lifecycle {
             row,
             state,
@@ -77,7 +77,7 @@ impl Lifecycle {
         model: Option<&str>,
         out: &mut EventOut,
     ) -> Done {
-        let Head { created, input_tokens } = std::mem::take(&mut self.head);
+        let MessageHead { created, input_tokens } = std::mem::take(&mut self.head);
         if self.is_open() {
             return Ok(());
         }

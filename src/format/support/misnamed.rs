@@ -22,10 +22,10 @@ const DECLARATIONS: [&str; 3] = ["tools", "functions", "request"];
 pub(crate) struct Misnamed<'f> {
     frame: &'f Frame<'f>,
     /// Unknown until a call asks.
-    found: Option<Vec<Found>>,
+    found: Option<Vec<FoundName>>,
 }
 
-type Found = (String, Box<RawValue>);
+type FoundName = (String, Box<RawValue>);
 
 impl<'f> Misnamed<'f> {
     pub(crate) fn new(frame: &'f Frame<'f>) -> Self {
@@ -53,7 +53,7 @@ impl<'f> Misnamed<'f> {
 
 /// Finds the objects under a name of arguments that are not empty, also in a string, and stand
 /// beside a name. JSON that is nested deeper than records may be holds none.
-fn find(json: &str) -> Vec<Found> {
+fn find(json: &str) -> Vec<FoundName> {
     let mut found = Vec::new();
     if walk(&mut Reader::new(json::Source::Text, json), &mut found).is_err() {
         found.clear();
@@ -62,7 +62,7 @@ fn find(json: &str) -> Vec<Found> {
 }
 
 /// Reads a value; returns the name in it, if it is an object that has one and no arguments.
-fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<Found>) -> Result<Option<Str<'t>>, Fault> {
+fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<FoundName>) -> Result<Option<Str<'t>>, Fault> {
     let (mut name, mut arguments) = (None, None);
     match reader.peek()? {
         b'[' => reader.elements(&"", &mut |reader| walk(reader, found).map(drop))?,

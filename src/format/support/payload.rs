@@ -141,16 +141,16 @@ pub trait Payload<'de> {
 }
 
 /// A record, as its text.
-pub(crate) struct Raw<'a>(pub(crate) &'a RawValue);
+pub(crate) struct RawJson<'a>(pub(crate) &'a RawValue);
 
-impl<'t> FromJson<'t> for Raw<'t> {
+impl<'t> FromJson<'t> for RawJson<'t> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
-        <&RawValue>::from_json(reader).map(Raw)
+        <&RawValue>::from_json(reader).map(RawJson)
     }
 }
 
-impl<'de> Payload<'de> for Raw<'static> {
-    type Type = Raw<'de>;
+impl<'de> Payload<'de> for RawJson<'static> {
+    type Type = RawJson<'de>;
 }
 
 /// Declares structs that objects of JSON are read into. A field has a name, a type, and after `=`
@@ -232,12 +232,12 @@ macro_rules! payload {
                 reader: &mut $crate::format::Reader<$life>,
             ) -> ::std::result::Result<(), $crate::format::Fault> {
                 #[allow(non_camel_case_types)]
-                enum Field { $($field),* }
+                enum PayloadField { $($field),* }
                 // The reader notes in the bits of a number which fields have come.
                 const { assert!($Name::KEYS.len() <= 64) }
 
                 let _passes = reader.object(stringify!($Name), Self::KEYS, &mut |field, reader| {
-                    $(if field == Field::$field as usize {
+                    $(if field == PayloadField::$field as usize {
                         return $crate::format::FromJson::fill(&mut self.$field, reader);
                     })*
                     Ok(())

@@ -2,7 +2,9 @@
 //! that field is removed, a warning says so, and the rest is read.
 
 use crate::event::WarningCode;
-use crate::json::{Fault, Step, array, elements, member, members, object, quote, without_doubles};
+use crate::json::{
+    Fault, PathStep, array, elements, member, members, object, quote, without_doubles,
+};
 
 /// JSON text without the field that could not be read.
 pub(super) struct Repaired {
@@ -36,7 +38,7 @@ pub(super) fn repair(json: &str, fault: &Fault) -> Option<Repaired> {
     }
     let path: Vec<_> = field.path().collect();
     // Where JSON was asked for, Cloudflare's content is the object itself.
-    let is_text = matches!(path.last(), Some(Step::Key(key)) if key == "content")
+    let is_text = matches!(path.last(), Some(PathStep::Key(key)) if key == "content")
         && reason.starts_with("invalid type: object, expected a string");
     let value = path.iter().try_fold(json, |json, step| of(step, json))?;
     let (field, code) = (named(&path), WarningCode::WrongType);
@@ -51,7 +53,7 @@ pub(super) fn repair(json: &str, fault: &Fault) -> Option<Repaired> {
         None => (None, format!("the field {field} was left out: {reason}")),
     };
     let is_metadata =
-        matches!(path.as_slice(), [Step::Key(key)] if METADATA.contains(&key.as_str()));
+        matches!(path.as_slice(), [PathStep::Key(key)] if METADATA.contains(&key.as_str()));
     // Some send -1 where there is no index.
     let is_nothing = value == "null" || (value == "-1" && reason.ends_with(WHOLE_NUMBER));
     let is_lost = other.is_none() && !is_metadata && !is_nothing;
@@ -85,35 +87,35 @@ fn reason(text: &str) -> String {
 }
 
 /// Returns a path as people write it: `choices[0].delta`.
-fn named(path: &[&Step]) -> String {
+fn named(path: &[&PathStep]) -> String {
     let mut named = String::new();
     for step in path {
         match step {
-            Step::Key(key) if named.is_empty() => named.push_str(key),
-            Step::Key(key) => named.extend([".", key]),
-            Step::Index(index) => named.extend(["[", &index.to_string(), "]"]),
+            PathStep::Key(key) if named.is_empty() => named.push_str(key),
+            PathStep::Key(key) => named.extend([".", key]),
+            PathStep::Index(index) => named.extend(["[", &index.to_string(), "]"]),
         }
     }
     if named.is_empty() { ".".to_owned() } else { named }
 }
 
 /// Returns the value that a step leads to.
-fn of<'j>(step: &Step, json: &'j str) -> Option<&'j str> {
+fn of<'j>(step: &PathStep, json: &'j str) -> Option<&'j str> {
     match step {
-        Step::Key(key) => member(json, key),
-        Step::Index(at) => member(json, &at.to_string()),
+        PathStep::Key(key) => member(json, key),
+        PathStep::Index(at) => member(json, &at.to_string()),
     }
 }
 
 /// Returns JSON text with another value at a path, or without any.
-fn changed(json: &str, path: &[&Step], other: Option<&str>) -> Option<String> {
+fn changed(json: &str, path: &[&PathStep], other: Option<&str>) -> Option<String> {
     let (step, rest) = path.split_first()?;
     let child = |value: &str| match rest {
         [] => Some(other.map(str::to_owned)),
         rest => changed(value, rest, other).map(Some),
     };
     match step {
-        Step::Key(key) => {
+        PathStep::Key(key) => {
             let (members, mut kept) = (members(json), Vec::new());
             let at = members.iter().position(|(name, _)| name == key)?;
             for (n, (name, value)) in members.iter().enumerate() {
@@ -123,7 +125,7 @@ fn changed(json: &str, path: &[&Step], other: Option<&str>) -> Option<String> {
             }
             Some(object(kept))
         }
-        Step::Index(at) => {
+        PathStep::Index(at) => {
             let (elements, mut kept) = (elements(json)?, Vec::new());
             elements.get(*at)?;
             for (n, value) in elements.into_iter().enumerate() {

@@ -14,7 +14,7 @@ use crate::event::{
     Pieces, Reasoning, RunEnd, Start, ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
 };
 use crate::json;
-use crate::json::{Found, ValueReader, make_visible};
+use crate::json::{FoundValue, ValueReader, make_visible};
 use crate::sink::people::prose::{Prose, ProseForm, Style};
 use crate::sink::sum::grouped;
 use crate::sink::timing::Timing;
@@ -88,7 +88,7 @@ pub struct People<W> {
     is_run: bool,
     timing: Timing,
     page: String,
-    section: Section,
+    section: ShownSection,
     /// The text or the thought that is open.
     prose: Prose,
     /// True if the last character written is a line break, or there is none.
@@ -96,12 +96,12 @@ pub struct People<W> {
     /// True after a carriage return, which is shown unless a line break follows.
     has_return: bool,
     messages: u64,
-    message: Message,
+    message: ShownMessage,
 }
 
 /// The state of the open message.
 #[derive(Default)]
-struct Message {
+struct ShownMessage {
     model: Option<String>,
     numbers: Vec<String>,
     /// The call whose line grows.
@@ -125,7 +125,7 @@ struct CallLine {
 
 /// The part of the message that is being shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
+enum ShownSection {
     Nothing,
     Text,
     Reasoning,
@@ -144,12 +144,12 @@ impl<W: Write> People<W> {
             is_run: false,
             timing: Timing::default(),
             page: String::new(),
-            section: Section::Nothing,
+            section: ShownSection::Nothing,
             prose: Prose::default(),
             at_line_start: true,
             has_return: false,
             messages: 0,
-            message: Message::default(),
+            message: ShownMessage::default(),
         }
     }
 
@@ -205,7 +205,7 @@ impl<W: Write> People<W> {
     }
 
     /// Writes text or a thought: lines are broken between words, if that is wanted.
-    fn lay_out(&mut self, section: Section, style: Style, text: &str) {
+    fn lay_out(&mut self, section: ShownSection, style: Style, text: &str) {
         let is_new = self.section != section;
         // A text begins with its first word, and blank lines are none.
         let blank = text.len() - text.trim_start_matches(['\n', '\r', ' ']).len();
@@ -220,7 +220,7 @@ impl<W: Write> People<W> {
         }
         if is_new {
             let Look { width, has_color, .. } = self.look;
-            let is_text = section == Section::Text;
+            let is_text = section == ShownSection::Text;
             let style = Some(style).filter(|style| has_color && !matches!(style, Style::Plain));
             self.prose = Prose::new(ProseForm { width, has_markdown: has_color && is_text, style });
         }
@@ -238,14 +238,15 @@ impl<W: Write> People<W> {
     }
 
     /// Moves on to another part of the message, on a line of its own.
-    fn enter(&mut self, section: Section) {
-        if self.section == section && section != Section::Line {
+    fn enter(&mut self, section: ShownSection) {
+        if self.section == section && section != ShownSection::Line {
             return;
         }
         self.end_line();
         let parts = [self.section, section];
-        let is_text = |part: &Section| matches!(part, Section::Text | Section::Reasoning);
-        if parts.iter().all(is_text) || parts == [Section::Line, Section::Text] {
+        let is_text =
+            |part: &ShownSection| matches!(part, ShownSection::Text | ShownSection::Reasoning);
+        if parts.iter().all(is_text) || parts == [ShownSection::Line, ShownSection::Text] {
             self.write(Style::Plain, "\n");
         }
         self.section = section;
@@ -254,7 +255,7 @@ impl<W: Write> People<W> {
     fn start(&mut self, start: &Start<'_>) {
         self.end_line();
         let model = start.model.map(str::to_owned);
-        self.message = Message { model, ..Message::default() };
+        self.message = ShownMessage { model, ..ShownMessage::default() };
         self.messages += 1;
         let title = match (start.round, start.attempt, self.messages) {
             (None | Some(1), None, 1) => self.file.clone().unwrap_or_default(),
@@ -262,7 +263,7 @@ impl<W: Write> People<W> {
             (Some(round), None, _) => format!("round {round}"),
             (None, _, number) => format!("message {number}"),
         };
-        self.section = Section::Nothing;
+        self.section = ShownSection::Nothing;
         if !title.is_empty() && !self.is_bare() {
             let gap = if self.messages > 1 { "\n" } else { "" };
             self.write(Style::Dim, &format!("{gap}── {title} ──\n"));
@@ -274,7 +275,7 @@ impl<W: Write> People<W> {
         if self.is_bare() {
             return;
         }
-        self.enter(Section::Line);
+        self.enter(ShownSection::Line);
         let mut lines = text.trim().lines();
         for (number, line) in lines.by_ref().take(PROMPT_LINES).enumerate() {
             let mark = if number == 0 { "› " } else { "  " };
@@ -287,13 +288,13 @@ impl<W: Write> People<W> {
 
     fn reasoning(&mut self, thought: &Reasoning<'_>) {
         if self.look.parts.reasoning && !thought.text.is_empty() {
-            self.lay_out(Section::Reasoning, Style::Dim, thought.text);
+            self.lay_out(ShownSection::Reasoning, Style::Dim, thought.text);
         }
     }
 
     fn text(&mut self, text: &str) {
         if self.look.parts.text && !text.is_empty() {
-            self.lay_out(Section::Text, Style::Plain, text);
+            self.lay_out(ShownSection::Text, Style::Plain, text);
         }
     }
 
@@ -303,7 +304,7 @@ impl<W: Write> People<W> {
         if !self.look.parts.calls {
             return;
         }
-        self.enter(Section::Line);
+        self.enter(ShownSection::Line);
         self.write(Style::Dim, "▸ ");
         self.write(Style::Bold, call.name);
         let index = call.index;
@@ -404,7 +405,7 @@ impl<W: Write> People<W> {
             let _ = match call.input {
                 CallInput::Text(text) => value("", Output::Text(text)),
                 CallInput::Arguments(json) => {
-                    let mut found = |path: &str, found: Found<'_>| value(path, output(found));
+                    let mut found = |path: &str, found: FoundValue<'_>| value(path, output(found));
                     ValueReader::default().feed(json, &mut found)
                 }
             };
@@ -422,7 +423,7 @@ impl<W: Write> People<W> {
             return;
         }
         if self.message.line.as_ref().is_none_or(|line| line.index != call.index) {
-            self.enter(Section::Line);
+            self.enter(ShownSection::Line);
             self.write(Style::Dim, "▸ ");
             self.write(Style::Bold, call.name.unwrap_or("a call"));
             let room = self.look.width.saturating_sub(40).max(20);
@@ -441,7 +442,7 @@ impl<W: Write> People<W> {
         let style = if result.is_error == Some(true) { Style::Red } else { Style::Plain };
         let name = result.name.map(str::to_owned);
         let name = name.or_else(|| self.message.names.get(result.id).cloned());
-        self.enter(Section::Line);
+        self.enter(ShownSection::Line);
         let mark = if result.is_error == Some(true) { "  ✗" } else { "" };
         match name {
             Some(name) => {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use rustix::io::Errno;
-use toolstream::internals::{Ended, Input, Output, Progress, Reader, Signals, pump};
+use toolstream::internals::{Ended, Input, InputReader, Output, Progress, Signals, pump};
 use toolstream::sink::{Join, Label, Ndjson, Sink};
 use toolstream::{Config, Pipeline};
 
@@ -129,7 +129,7 @@ fn came(
     let events = Ndjson::new(&mut out, Label::default());
     let mut sink: Box<dyn Sink> =
         if *join { Box::new(Join::new(events)) } else { Box::new(events) };
-    let mut task = Reader::new(Pipeline::new(config), &mut *sink);
+    let mut task = InputReader::new(Pipeline::new(config), &mut *sink);
     let mut input = Input::new(Shim::new(input, reads), &SIGNALS);
     let ended = pump(&mut input, &mut task, &Progress::new("input", None));
     drop(sink);

@@ -9,7 +9,7 @@ use crate::json;
 
 /// The members of the objects of one part, in the order in which they came.
 #[derive(Debug, Default)]
-pub(super) struct Members<'m> {
+pub(super) struct CountMembers<'m> {
     pub(super) list: SmallVec<[Member<'m>; 8]>,
     /// The [`bit`] of each key.
     pub(super) bits: u64,
@@ -34,10 +34,10 @@ pub(super) const MAX_SIZE: usize = 1 << 20;
 /// The bytes that a member takes besides its text, where there are many.
 pub(super) const PLACE: usize = 160;
 
-impl<'m> Members<'m> {
+impl<'m> CountMembers<'m> {
     /// Returns the members of objects that follow each other.
     pub(super) fn of(text: &'m str) -> Self {
-        let mut members = Members::default();
+        let mut members = CountMembers::default();
         json::walk(text).for_each(|(key, value)| members.set(key, value));
         members
     }

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use crate::event::{Code, Failure, Kind, Usage, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::usage::members::{Member, Members, PLACE, bit};
+use crate::format::support::usage::members::{CountMembers, Member, PLACE, bit};
 use crate::format::support::usage::rows::add;
 pub(crate) use crate::format::support::usage::rows::{Field, Op, Row};
 use crate::json;
@@ -92,7 +92,7 @@ impl Meter {
             return;
         }
         let text = std::mem::take(&mut self.text);
-        let mut members = Members::of(&text);
+        let mut members = CountMembers::of(&text);
         for (key, value) in json::walk(json) {
             let is_named = self.paths.iter().any(|path| path.key == key);
             if is_named && !(value == "0" && members.position(&key).is_some()) {
@@ -177,7 +177,7 @@ impl Meter {
 
     /// Counts them, and appends one object of all to `raw`.
     fn count_members(&mut self, text: &str) -> Option<Usage<'static>> {
-        let members = Members::of(text);
+        let members = CountMembers::of(text);
         self.limit = members.limit.or(self.limit);
         if members.list.is_empty() {
             return None;
@@ -196,10 +196,10 @@ impl Meter {
     }
 
     /// Returns the counts that members give.
-    fn counts(&mut self, members: &Members<'_>) -> Usage<'static> {
+    fn counts(&mut self, members: &CountMembers<'_>) -> Usage<'static> {
         let (mut usage, mut last) = (Usage::default(), None);
         // Neighbouring rows lead into the same object.
-        let mut inner = Inner::default();
+        let mut inner = InnerCounts::default();
         for path in &self.paths {
             let is_read = last.is_some_and(|row| std::ptr::eq(row, path.row));
             if members.bits & path.bit == 0 || is_read {
@@ -248,10 +248,14 @@ fn split(path: &'static str) -> (&'static str, Option<&'static str>) {
 }
 
 /// An object, and its members.
-type Inner<'m> = (&'m str, SmallVec<[Member<'m>; 4]>);
+type InnerCounts<'m> = (&'m str, SmallVec<[Member<'m>; 4]>);
 
 /// Returns the JSON at a path, unless it's null. Keeps the innermost object on the way in `inner`.
-fn lookup<'m>(members: &[Member<'m>], path: &Path, inner: &mut Inner<'m>) -> Option<Cow<'m, str>> {
+fn lookup<'m>(
+    members: &[Member<'m>],
+    path: &Path,
+    inner: &mut InnerCounts<'m>,
+) -> Option<Cow<'m, str>> {
     let mut value = members.iter().find(|(name, _)| name == path.key)?.1;
     let mut rest = path.rest;
     while let Some(path) = rest {
