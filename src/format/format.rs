@@ -5,8 +5,9 @@ use std::io;
 
 use serde_json::value::RawValue;
 
+use crate::cut::Cut as _;
 use crate::format::repeatable::Repeatable;
-use crate::format::spec::Row;
+use crate::format::spec::{Row, paths};
 use crate::format::support::emit::EventOut;
 use crate::format::turn::Request;
 use crate::format::write::Writing;
@@ -200,11 +201,15 @@ impl<'a> Record<'a> {
     /// The JSON text of what stands at the first of some paths, with `|` between them, at which
     /// there is anything but null. A path is keys joined by dots, numbers for elements of arrays.
     pub fn at(&self, places: &str) -> Option<&'a str> {
-        places.split('|').find_map(|path| {
-            let mut keys = path.split('.');
-            let top = self.get(keys.next()?)?;
-            keys.try_fold(top, json::member).filter(|json| *json != "null")
-        })
+        paths(places).find_map(|path| self.at_path(path))
+    }
+
+    /// The JSON text of what stands at one path, if that is anything but null.
+    pub(crate) fn at_path(&self, path: &str) -> Option<&'a str> {
+        let first = memchr::memchr(b'.', path.as_bytes()).unwrap_or(path.len());
+        let top = self.get(path.before(first))?;
+        let mut rest = path.after(first).split('.').skip(1);
+        rest.try_fold(top, json::member).filter(|json| *json != "null")
     }
 
     /// True if there is such a member, and it isn't null.

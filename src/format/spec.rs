@@ -23,11 +23,12 @@
 //! | `a + 'word' + b` | a text made of places |
 //! | `{a: b, c: d}` | an object made of places |
 
-use std::io;
+use std::{io, mem};
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
+use crate::cut::Cut as _;
 use crate::event::{Executor, FinishReason, WarningCode};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::calls::Calls;
@@ -540,7 +541,7 @@ impl Rule {
 
     /// True if it is of objects of this kind.
     pub(crate) fn is_of(&self, kind: &str) -> bool {
-        self.kind.split('|').any(|word| fits(word, kind))
+        paths(self.kind).any(|word| fits(word, kind))
     }
 }
 
@@ -555,7 +556,14 @@ pub(crate) fn fits(word: &str, kind: &str) -> bool {
 
 /// True if a word is one of some, with `|` between them, each of which may begin or end with `*`.
 pub(crate) fn is_one_of(words: &str, found: &str) -> bool {
-    words.split('|').any(|word| fits(word, found))
+    paths(words).any(|word| fits(word, found))
+}
+
+/// Returns the paths of some places, or the words of a kind.
+pub(crate) fn paths(places: &str) -> impl Iterator<Item = &str> {
+    let bars = memchr::memchr_iter(b'|', places.as_bytes()).chain([places.len()]);
+    let mut start = 0;
+    bars.map(move |end| places.within(mem::replace(&mut start, end + 1)..end))
 }
 
 /// Returns a path without its type test, and the first bytes of a value of that type; none, if it

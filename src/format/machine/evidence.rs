@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::format::format::Record;
-use crate::format::spec::{ANY, Places, Rule, Spec, Weak, is_one_of, split_test};
+use crate::format::spec::{ANY, Places, Rule, Spec, Weak, is_one_of, paths, split_test};
 use crate::json;
 
 /// True if a record proves the format: it is of a kind that a rule names, or has what a rule for
@@ -20,26 +20,27 @@ pub(in crate::format) fn proves(spec: &Spec, record: &Record) -> bool {
         return true;
     }
     let kind = kind(spec, record);
-    spec.on.iter().any(|rule| is_proof(spec, rule, &kind, record))
+    let is_keyed = spec.kind.iter().any(|places| places.ends_with("key:"));
+    let is_keyed = is_keyed && record.event_type.is_empty();
+    spec.on.iter().any(|rule| is_proof(rule, &kind, is_keyed, record))
 }
 
-/// True if a record of this kind proves the format by one rule.
-fn is_proof(spec: &Spec, rule: &Rule, kind: &str, record: &Record) -> bool {
-    if rule.weak == Weak::Yes || !rule.asks() {
+/// True if a record of this kind proves the format by one rule. With `is_keyed`, each member that a
+/// rule names is a record.
+fn is_proof(rule: &Rule, kind: &str, is_keyed: bool, record: &Record) -> bool {
+    if rule.weak == Weak::Yes {
         return false;
     }
-    if !rule.is_named() {
-        return is_met(rule, record, "") && (rule.kind == ANY || kind.is_empty());
-    }
-    let is_keyed = spec.kind.iter().any(|places| places.ends_with("key:"));
-    if is_keyed && record.event_type.is_empty() {
-        // Each member that a rule names is a record.
-        return record.names().any(|key| {
+    match rule.is_named() {
+        // Most first records have no kind that the row knows.
+        true if !is_keyed && kind.is_empty() => false,
+        true if !is_keyed => rule.is_of(kind) && is_met(rule, record, ""),
+        true => record.names().any(|key| {
             let value = record.get(key).unwrap_or_default();
             rule.is_of(key) && value.starts_with('{') && is_met(rule, record, key)
-        });
+        }),
+        false => rule.asks() && (rule.kind == ANY || kind.is_empty()) && is_met(rule, record, ""),
     }
-    rule.is_of(kind) && is_met(rule, record, "")
 }
 
 /// True if the conditions of a rule hold; its places are in the member `base`, if that isn't empty.
@@ -59,15 +60,16 @@ fn is_met(rule: &Rule, record: &Record, base: &str) -> bool {
 }
 
 /// Returns the words for a record's kind, joined.
-fn kind(spec: &Spec, record: &Record) -> String {
-    let words = spec.kind.iter().filter_map(|places| {
-        places.split('|').find_map(|path| match path {
+fn kind<'a>(spec: &Spec, record: &Record<'a>) -> Cow<'a, str> {
+    let mut words = spec.kind.iter().filter_map(|places| {
+        paths(places).find_map(|path| match path {
             "key:" => None,
             "event:" => Some(Cow::Borrowed(record.event_type)).filter(|name| !name.is_empty()),
             path => value(record, "", path).and_then(word),
         })
     });
-    words.collect::<Vec<_>>().join("/")
+    let first = words.next().unwrap_or_default();
+    words.fold(first, |kind, word| Cow::Owned(format!("{kind}/{word}")))
 }
 
 fn stands(record: &Record, base: &str, places: &str) -> bool {
@@ -77,13 +79,13 @@ fn stands(record: &Record, base: &str, places: &str) -> bool {
 /// Returns the JSON that stands at the first of some places that holds anything but null, and is of
 /// the type that the place asks for.
 fn value<'a>(record: &Record<'a>, base: &str, places: &str) -> Option<&'a str> {
-    places.split('|').find_map(|path| {
+    paths(places).find_map(|path| {
         let (path, begins) = split_test(path);
         let path = path.strip_prefix('/').unwrap_or(path);
         let found = match (base, path) {
-            ("", path) => record.at(path),
+            ("", path) => record.at_path(path),
             (base, ".") => record.get(base),
-            (base, path) => record.at(&format!("{base}.{path}")),
+            (base, path) => record.at_path(&format!("{base}.{path}")),
         };
         found.filter(|json| begins.is_empty() || json.starts_with(|first| begins.contains(first)))
     })
