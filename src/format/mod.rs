@@ -17,7 +17,6 @@ mod bedrock_invoke;
 mod check;
 mod claude_code;
 mod codex;
-mod cody;
 mod cohere;
 pub(crate) mod error;
 mod events;

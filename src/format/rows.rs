@@ -43,6 +43,7 @@ formats! {
     CLINE,
     CLINE_SESSION,
     CODEX_ROLLOUT,
+    CODY,
     COHERE { request: Some(&cohere::turn::REQUEST) },
     COHERE_V1,
     COPILOT_CLI,

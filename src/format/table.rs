@@ -4,9 +4,9 @@ use crate::format::format::Format;
 use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, ai_sdk_ui, anthropic, batch, bedrock_agent, bedrock_converse, bedrock_invoke, claude_code,
-    codex, cody, cohere, error, events, gemini, gemini_cli, gemini_interactions, gemini_live,
-    ollama, openai_chat, openai_messages, openai_realtime, openai_responses, opencode,
-    opencode_session, otel, pi, rows, text, workers_ai,
+    codex, cohere, error, events, gemini, gemini_cli, gemini_interactions, gemini_live, ollama,
+    openai_chat, openai_messages, openai_realtime, openai_responses, opencode, opencode_session,
+    otel, pi, rows, text, workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -33,7 +33,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::CLINE,
     &rows::CLINE_SESSION,
     &rows::LLM_LOGS,
-    &cody::FORMAT,
+    &rows::CODY,
     &rows::AI_SDK_DATA,
     &rows::AG_UI,
     &rows::AI_SDK_UI,

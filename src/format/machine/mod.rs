@@ -261,7 +261,7 @@ impl Emitter {
         if self.is_subagents(rule, fields, out)? || begins && !self.begin(rule, fields, out)? {
             return Ok(());
         }
-        if !rule.aside && !rule.call.is_some_and(|call| call.until) {
+        if fields.is_record() && !rule.aside && !rule.call.is_some_and(|call| call.until) {
             self.turn.end_chunked(out)?;
         }
         if rule.release {
