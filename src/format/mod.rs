@@ -34,7 +34,6 @@ mod openai_chat;
 mod openai_messages;
 mod openai_realtime;
 mod openai_responses;
-mod opencode;
 mod opencode_session;
 mod otel;
 mod pi;

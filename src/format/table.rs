@@ -5,8 +5,8 @@ use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, ai_sdk_ui, anthropic, batch, bedrock_agent, bedrock_converse, bedrock_invoke, claude_code,
     codex, cohere, error, events, gemini, gemini_cli, gemini_interactions, gemini_live, ollama,
-    openai_chat, openai_messages, openai_realtime, openai_responses, opencode, opencode_session,
-    otel, pi, rows, text, workers_ai,
+    openai_chat, openai_messages, openai_realtime, openai_responses, opencode_session, otel, pi,
+    rows, text, workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -41,7 +41,7 @@ pub static FORMATS: &[&Format] = &[
     &claude_code::FORMAT,
     &codex::FORMAT,
     &gemini_cli::FORMAT,
-    &opencode::FORMAT,
+    &rows::OPENCODE,
     &batch::FORMAT,
     &otel::FORMAT,
     &rows::BEDROCK_CONVERSE,
