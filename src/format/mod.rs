@@ -24,7 +24,6 @@ mod events;
 #[allow(clippy::module_inception)]
 pub(crate) mod format;
 mod gemini;
-mod gemini_cli;
 mod gemini_interactions;
 mod gemini_live;
 mod load;

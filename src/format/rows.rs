@@ -52,6 +52,7 @@ formats! {
     DASHSCOPE,
     DROID,
     DROID_SESSION,
+    GEMINI_CLI,
     GEMINI_CLI_SESSION,
     GOOSE,
     GOOSE_SESSION,

@@ -4,9 +4,9 @@ use crate::format::format::Format;
 use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, ai_sdk_ui, anthropic, batch, bedrock_agent, bedrock_converse, bedrock_invoke, claude_code,
-    codex, cohere, error, events, gemini, gemini_cli, gemini_interactions, gemini_live, ollama,
-    openai_chat, openai_messages, openai_realtime, openai_responses, opencode_session, otel, pi,
-    rows, text, workers_ai,
+    codex, cohere, error, events, gemini, gemini_interactions, gemini_live, ollama, openai_chat,
+    openai_messages, openai_realtime, openai_responses, opencode_session, otel, pi, rows, text,
+    workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -40,7 +40,7 @@ pub static FORMATS: &[&Format] = &[
     &pi::FORMAT,
     &claude_code::FORMAT,
     &codex::FORMAT,
-    &gemini_cli::FORMAT,
+    &rows::GEMINI_CLI,
     &rows::OPENCODE,
     &batch::FORMAT,
     &otel::FORMAT,
