@@ -16,7 +16,6 @@ mod bedrock_converse;
 mod bedrock_invoke;
 mod check;
 mod claude_code;
-mod codex;
 mod cohere;
 pub(crate) mod error;
 mod events;

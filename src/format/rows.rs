@@ -42,6 +42,7 @@ formats! {
     BEDROCK_TITAN,
     CLINE,
     CLINE_SESSION,
+    CODEX,
     CODEX_ROLLOUT,
     CODY,
     COHERE { request: Some(&cohere::turn::REQUEST) },

@@ -4,7 +4,7 @@ use crate::format::format::Format;
 use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, ai_sdk_ui, anthropic, batch, bedrock_agent, bedrock_converse, bedrock_invoke, claude_code,
-    codex, cohere, error, events, gemini, gemini_interactions, gemini_live, ollama, openai_chat,
+    cohere, error, events, gemini, gemini_interactions, gemini_live, ollama, openai_chat,
     openai_messages, openai_realtime, openai_responses, opencode_session, otel, pi, rows, text,
     workers_ai,
 };
@@ -39,7 +39,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::AI_SDK_UI,
     &pi::FORMAT,
     &claude_code::FORMAT,
-    &codex::FORMAT,
+    &rows::CODEX,
     &rows::GEMINI_CLI,
     &rows::OPENCODE,
     &batch::FORMAT,
