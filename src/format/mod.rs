@@ -34,7 +34,6 @@ mod openai_realtime;
 mod openai_responses;
 mod opencode_session;
 mod otel;
-mod pi;
 pub(crate) mod repeatable;
 mod reply;
 mod rows;

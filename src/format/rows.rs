@@ -72,6 +72,7 @@ formats! {
     OPENAI_ASSISTANTS,
     OPENAI_COMPLETIONS,
     OPENCODE,
+    PI,
     QWEN_CODE,
     REPLICATE,
     TGI,

@@ -5,7 +5,7 @@ use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, ai_sdk_ui, anthropic, batch, bedrock_agent, bedrock_converse, bedrock_invoke, claude_code,
     cohere, error, events, gemini, gemini_interactions, gemini_live, ollama, openai_chat,
-    openai_messages, openai_realtime, openai_responses, opencode_session, otel, pi, rows, text,
+    openai_messages, openai_realtime, openai_responses, opencode_session, otel, rows, text,
     workers_ai,
 };
 
@@ -37,7 +37,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::AI_SDK_DATA,
     &rows::AG_UI,
     &rows::AI_SDK_UI,
-    &pi::FORMAT,
+    &rows::PI,
     &claude_code::FORMAT,
     &rows::CODEX,
     &rows::GEMINI_CLI,
