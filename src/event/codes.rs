@@ -113,8 +113,6 @@ words! {
         MissingRunStarted = "missing_run_started",
         /// A part of an interaction came without `interaction.created` before it.
         MissingStart = "missing_start",
-        /// The input ended after a message, but before the turn of the agent did.
-        MissingTurnEnd = "missing_turn_end",
         /// Another model than the one that was announced wrote the rest of the message.
         ModelChanged = "model_changed",
         /// The message ended as its format says, but without a finish reason.

@@ -8,7 +8,6 @@
 //! counts; a prompt and all steps after it are one message here.
 
 use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
-use crate::format::opencode::USAGE;
 use crate::format::support::emit::Slot;
 use crate::format::support::object::Places;
 use crate::format::support::prelude::*;
@@ -72,6 +71,16 @@ fn family(kind: &str) -> Option<&str> {
     let (family, _) = kind.split_once('.')?;
     FAMILIES.contains(&family).then_some(family)
 }
+
+/// Tokens read from a cache or written to one are not in `input`.
+const USAGE: &[Row] = &[
+    ("input", Op::Adds, &[Field::Input]),
+    ("cache.read", Op::Adds, &[Field::Input, Field::Cached]),
+    ("cache.write", Op::Adds, &[Field::Input, Field::CacheWrite]),
+    ("output", Op::Is, &[Field::Output]),
+    ("reasoning", Op::Is, &[Field::Reasoning]),
+    ("total", Op::Is, &[Field::Total]),
+];
 
 struct OpenCodeSession {
     session: Session,

@@ -10,7 +10,7 @@
 //! | | |
 //! | --- | --- |
 //! | `a.b`, `a.0` | a member of a member, an element of a list |
-//! | `a.*.b` | `b` in any member of `a` |
+//! | `a.*.b` | `b` in any member of `a`; of objects, in all of them |
 //! | `.` | the object itself |
 //! | `/a` | a member of the record, wherever it is asked for |
 //! | `#` | the object's position in its list |
@@ -141,6 +141,8 @@ pub(crate) struct Done {
 pub(crate) struct Log {
     /// Messages have an end of their own: one without it is cut.
     pub(crate) ends: bool,
+    /// The counts of a message are those of its session so far.
+    pub(crate) cumulative: bool,
     /// A flag: a record is a subagent's. It is passed over, unless the first one is: then the log
     /// is that subagent's.
     #[serde(deserialize_with = "leak::text")]
@@ -422,6 +424,9 @@ pub(crate) struct Failure {
     pub(crate) at: Places,
     pub(crate) message: Places,
     pub(crate) code: Places,
+    /// It is an error only if nothing comes after it. The agent may overcome it, and there is a
+    /// warning.
+    pub(crate) last: bool,
 }
 
 impl Spec {
@@ -462,7 +467,7 @@ impl Done {
 }
 
 impl Log {
-    pub(crate) const NEW: Log = Log { ends: false, subagent: "" };
+    pub(crate) const NEW: Log = Log { ends: false, cumulative: false, subagent: "" };
 }
 
 impl Group {
@@ -607,7 +612,7 @@ impl Outcome {
 }
 
 impl Failure {
-    pub(crate) const NEW: Failure = Failure { at: "", message: "", code: "" };
+    pub(crate) const NEW: Failure = Failure { at: "", message: "", code: "", last: false };
 }
 
 impl Rule {
@@ -766,6 +771,8 @@ impl<'de> Deserialize<'de> for Failure {
             message: Places,
             #[serde(default, deserialize_with = "leak::text")]
             code: Places,
+            #[serde(default)]
+            last: bool,
         }
         #[derive(Deserialize)]
         #[serde(untagged)]
@@ -775,7 +782,9 @@ impl<'de> Deserialize<'de> for Failure {
         }
         Ok(match Said::deserialize(deserializer)? {
             Said::At(at) => Failure { at: at.leak(), ..Failure::NEW },
-            Said::Table(Fields { at, message, code }) => Failure { at: at.leak(), message, code },
+            Said::Table(Fields { at, message, code, last }) => {
+                Failure { at: at.leak(), message, code, last }
+            }
         })
     }
 }

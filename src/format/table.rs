@@ -4,9 +4,9 @@ use crate::format::format::Format;
 use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, ai_sdk_ui, anthropic, batch, bedrock_agent, bedrock_converse, bedrock_invoke, claude_code,
-    codex, cody, cohere, error, events, gemini, gemini_cli, gemini_interactions, gemini_live,
-    ollama, openai_chat, openai_messages, openai_realtime, openai_responses, opencode,
-    opencode_session, otel, pi, rows, text, workers_ai,
+    cohere, error, events, gemini, gemini_interactions, gemini_live, ollama, openai_chat,
+    openai_messages, openai_realtime, openai_responses, opencode_session, otel, rows, text,
+    workers_ai,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -33,15 +33,15 @@ pub static FORMATS: &[&Format] = &[
     &rows::CLINE,
     &rows::CLINE_SESSION,
     &rows::LLM_LOGS,
-    &cody::FORMAT,
+    &rows::CODY,
     &rows::AI_SDK_DATA,
     &rows::AG_UI,
     &rows::AI_SDK_UI,
-    &pi::FORMAT,
+    &rows::PI,
     &claude_code::FORMAT,
-    &codex::FORMAT,
-    &gemini_cli::FORMAT,
-    &opencode::FORMAT,
+    &rows::CODEX,
+    &rows::GEMINI_CLI,
+    &rows::OPENCODE,
     &batch::FORMAT,
     &otel::FORMAT,
     &rows::BEDROCK_CONVERSE,

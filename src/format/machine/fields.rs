@@ -230,7 +230,7 @@ impl<'r, 't> Fields<'r, 't> {
         let fields = *self;
         let table = self.group(places);
         let mut next = match self.grouped(places) {
-            Some(Value::First(first)) => *first,
+            Some(Value::Objects(ends)) => ends.map(|(first, _)| first),
             _ => None,
         };
         let mut position = 0;

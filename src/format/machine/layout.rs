@@ -136,8 +136,8 @@ pub(super) enum Value<'t> {
     Json(&'t str),
     Index(u64),
     Kind(Cow<'t, str>),
-    /// Where the first of some objects begins.
-    First(Option<usize>),
+    /// Where the first of some objects begins, and the last one.
+    Objects(Option<(usize, usize)>),
     /// Where the object after this one begins, and the case that this one is.
     Next(Option<usize>, usize),
 }
@@ -308,7 +308,7 @@ impl Program {
             Wanted::Json | Wanted::Something => Value::Json(<&RawValue>::from_json(reader)?.get()),
             Wanted::Group(number) => self.objects(number, reader, values)?,
         };
-        values.set_first(begin + slot.number, value);
+        values.add(begin + slot.number, value);
         Ok(())
     }
 
@@ -324,18 +324,18 @@ impl Program {
             return Str::from_json(reader).map(Value::Text);
         }
         if reader.peek()? != b'[' {
-            return self.object(table, "", reader, values).map(|at| Value::First(Some(at)));
+            return self.object(table, "", reader, values).map(|at| Value::Objects(Some((at, at))));
         }
-        let (mut first, mut last) = (None, None);
+        let mut ends: Option<(usize, usize)> = None;
         reader.elements(&"an object or an array of them", &mut |reader| {
             let at = self.object(table, "", reader, values)?;
-            match last.replace(at) {
-                None => first = Some(at),
-                Some(last) => values.link(last, at),
+            if let Some((_, last)) = ends {
+                values.link(last, at);
             }
+            ends = Some((ends.map_or(at, |(first, _)| first), at));
             Ok(())
         })?;
-        Ok(Value::First(first))
+        Ok(Value::Objects(ends))
     }
 
     /// Reads what is inside of a value.
@@ -680,10 +680,17 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// Sets a value unless there is one.
-    fn set_first(&mut self, at: usize, value: Value<'t>) {
-        if let Some(place @ Value::Nothing) = self.0.get_mut(at) {
-            *place = value;
+    /// Sets a value unless there is one. Objects come after those that are there.
+    fn add(&mut self, at: usize, value: Value<'t>) {
+        let Some(place) = self.0.get_mut(at) else { return };
+        match (&*place, value) {
+            (Value::Objects(Some((first, last))), Value::Objects(Some((after, end)))) => {
+                let (first, last) = (*first, *last);
+                *place = Value::Objects(Some((first, end)));
+                self.link(last, after);
+            }
+            (Value::Nothing | Value::Objects(None), value) => *place = value,
+            _ => {}
         }
     }
 

@@ -19,6 +19,10 @@ pub(super) struct Log {
     pub(super) has_prompt: bool,
     /// True if a record has come.
     pub(super) has_begun: bool,
+    /// The record in which the agent reported its last error, which it may have overcome.
+    pub(super) trouble: Option<String>,
+    /// True if nothing has come after that, and it is the message's error then.
+    pub(super) is_in_trouble: bool,
     side: Side,
 }
 
@@ -103,11 +107,23 @@ impl Emitter {
         self.end(out)
     }
 
+    /// The agent reports an error that it may overcome.
+    pub(super) fn trouble(&mut self, json: &str, out: &mut EventOut) -> Done {
+        self.log.trouble = Some(json.to_owned());
+        self.log.is_in_trouble = true;
+        let message = error::message(json);
+        let message = message.as_deref().unwrap_or("the agent reported an error");
+        out.warn(WarningCode::AgentError, message)
+    }
+
     /// The input has ended, and with it the message, if that has no end of its own.
     pub(super) fn finish_log(&mut self, ends: bool, out: &mut EventOut) -> Done {
         if !self.message.is_open() {
             // There is a prompt, and no answer.
             return if self.log.has_prompt { self.start(out) } else { Ok(()) };
+        }
+        if self.message.state == State::Stopped {
+            return self.stop_log(out);
         }
         self.message.meter.finish(out)?;
         let is_cut = |call: &Chunked| call.arguments.status() != Status::Whole;

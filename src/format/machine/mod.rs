@@ -83,6 +83,9 @@ impl Decoder for Machine {
     fn finish(&mut self, out: &mut EventOut) -> Done {
         let Machine { emitter, .. } = self;
         emitter.turn.cut(out)?;
+        if let Some(json) = emitter.log.trouble.take().filter(|_| emitter.log.is_in_trouble) {
+            error::report(&json, out)?;
+        }
         if let Some(log) = &emitter.spec.log {
             return emitter.finish_log(log.ends, out);
         }
@@ -137,9 +140,13 @@ impl Machine {
     /// Returns a decoder of a format that is a row.
     fn boxed(format: &'static Format) -> Box<dyn Decoder> {
         let spec = format.row.map_or(&Spec::NEW, |row| row.spec);
+        let mut message = Lifecycle::new(format, spec.usage);
+        if spec.log.is_some_and(|log| log.cumulative) {
+            message.meter.add_up();
+        }
         let emitter = Emitter {
             spec,
-            message: Lifecycle::new(format, spec.usage),
+            message,
             turn: Turn::new(spec),
             log: log::Log::default(),
             session: [None, None],
@@ -190,6 +197,7 @@ impl Emitter {
     ) -> Done {
         self.remember(fields);
         self.repeats = true;
+        self.log.is_in_trouble = false;
         let is_known = self.rules(frame, scope, fields, out)?;
         self.log.has_begun = true;
         if is_known {
@@ -205,14 +213,18 @@ impl Emitter {
         if is_error { self.end(out) } else { Ok(()) }
     }
 
-    /// Notes the members of the session.
+    /// Notes the members of the session. A log that has no ends is of one session.
     fn remember(&mut self, fields: Fields) {
         let Start { id, model, .. } = self.spec.session;
+        let is_of_one = self.spec.log.is_some_and(|log| !log.ends);
         for (known, place) in self.session.iter_mut().zip([id, model]) {
-            let is_new = self.spec.log.is_none() || known.is_none() || place == model;
-            if let Some(word) = fields.word(place).filter(|_| is_new) {
-                *known = Some(word.into_owned());
+            let is_new = !is_of_one || known.is_none() || place == model;
+            let Some(word) = fields.word(place).filter(|_| is_new) else { continue };
+            let is_other = place == id && known.as_deref() != Some(&word);
+            if is_other && self.spec.log.is_some_and(|log| log.cumulative) {
+                self.message.meter.add_up();
             }
+            *known = Some(word.into_owned());
         }
     }
 
@@ -261,7 +273,7 @@ impl Emitter {
         if self.is_subagents(rule, fields, out)? || begins && !self.begin(rule, fields, out)? {
             return Ok(());
         }
-        if !rule.aside && !rule.call.is_some_and(|call| call.until) {
+        if fields.is_record() && !rule.aside && !rule.call.is_some_and(|call| call.until) {
             self.turn.end_chunked(out)?;
         }
         if rule.release {
@@ -305,9 +317,13 @@ impl Emitter {
         if !rule.choice.is_empty() {
             self.choice(scope.choice, reason.is_some(), out)?;
         }
-        if let Some(failure) = failure {
-            self.message.state = State::Failed;
-            report(failure, fields, out)?;
+        match failure {
+            Some(failure) if failure.last => self.trouble(fields.here(), out)?,
+            Some(failure) => {
+                self.message.state = State::Failed;
+                report(failure, self.log.trouble.as_deref(), fields, out)?;
+            }
+            None => {}
         }
         if rule.stop {
             self.message.state = State::Stopped;
@@ -316,37 +332,29 @@ impl Emitter {
         match rule.end {
             _ if is_unfinished => self.end_unfinished(out),
             End::Yes if rule.whole && self.lacks_reason() => self.end_unfinished(out),
-            End::Yes if self.spec.log.is_some() && self.message.state != State::Failed => {
-                self.stop_log(out)
-            }
-            End::Yes => self.end(out),
+            End::Yes => self.close(out),
             End::If(places) if places == rule.finish && reason.is_none() => Ok(()),
-            End::If(places) if fields.flag(places) => self.end(out),
-            End::Stopped if self.message.state == State::Stopped => self.end(out),
+            End::If(places) if fields.flag(places) => self.close(out),
+            End::Stopped if self.message.state == State::Stopped => self.close(out),
             End::No | End::If(_) | End::Stopped => Ok(()),
         }
     }
 
     /// Begins the message as a rule says. Returns false if its record is of none.
     fn begin(&mut self, rule: &Rule, fields: Fields, out: &mut EventOut) -> std::io::Result<bool> {
+        let is_log = self.spec.log.is_some();
         match (rule.begin, self.message.state) {
             (Begin::No, _) => return Ok(true),
-            (Begin::Late, _) if self.spec.log.is_some() => {
-                return if rule.begins_log() { self.start(out).map(|()| true) } else { Ok(true) };
-            }
+            (Begin::Late, _) if is_log && !rule.begins_log() => return Ok(true),
             (Begin::Late, State::Closed)
-                if !rule.is_content() && self.message.passes_over(out)? =>
+                if !is_log && !rule.is_content() && self.message.passes_over(out)? =>
             {
                 return Ok(false);
             }
             (Begin::Yes, State::Stopped) if self.is_its_own(fields) => {}
+            (Begin::Cut, State::Open) => self.cut(out)?,
             (Begin::Yes, State::Stopped) | (Begin::Cut, State::Stopped | State::Failed) => {
-                self.end(out)?;
-            }
-            (Begin::Cut, State::Open) => {
-                self.turn.cut(out)?;
-                self.turn = Turn::new(self.spec);
-                self.message.cut(out)?;
+                self.close(out)?;
             }
             (Begin::Late | Begin::Yes | Begin::Cut, _) => {}
         }
@@ -437,6 +445,9 @@ impl Emitter {
             out.native(scope.choice, Of::Message, Piece::new(&json, scope.is_whole))?;
         }
         if let Some(warn) = &rule.warn {
+            if warn.code == WarningCode::AgentError && fields.is_record() {
+                self.log.trouble = Some(fields.here().to_owned());
+            }
             out.warn(warn.code, fields.text(warn.text).as_deref().map_or("", Str::as_str))?;
         }
         if rule.part {
@@ -685,11 +696,31 @@ impl Emitter {
         finished.try_for_each(|(choice, _)| out.call_end(choice, Key::None))
     }
 
+    /// Ends the message because the next one begins. In a log, it is as whole as it came.
+    fn cut(&mut self, out: &mut EventOut) -> Done {
+        if self.spec.log.is_some() {
+            let message = "a message began before the last one had ended";
+            out.warn(WarningCode::MissingMessageEnd, message)?;
+            return self.stop_log(out);
+        }
+        self.turn.cut(out)?;
+        self.turn = Turn::new(self.spec);
+        self.message.cut(out)
+    }
+
+    /// Ends the message where a record says that it has an end.
+    fn close(&mut self, out: &mut EventOut) -> Done {
+        match self.message.state {
+            State::Open | State::Stopped if self.spec.log.is_some() => self.stop_log(out),
+            _ => self.end(out),
+        }
+    }
+
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.turn.cut(out)?;
         self.end_calls(out)?;
         self.turn = Turn::new(self.spec);
-        self.log.has_prompt = false;
+        (self.log.has_prompt, self.log.trouble) = (false, None);
         self.message.end(out)
     }
 }
@@ -724,8 +755,8 @@ fn fails(failure: &Failure, fields: Fields) -> bool {
     fields.json(failure.at).is_some() || fields.scalar(failure.message).is_some()
 }
 
-/// Reports the provider's error.
-fn report(failure: &Failure, fields: Fields, out: &mut EventOut) -> Done {
+/// Reports the provider's error. One without words of its own has those of the agent's before it.
+fn report(failure: &Failure, trouble: Option<&str>, fields: Fields, out: &mut EventOut) -> Done {
     let (message, code) = (fields.scalar(failure.message), fields.scalar(failure.code));
     let json = fields.json(failure.at).unwrap_or_else(|| {
         let members = [("message", &message), ("code", &code)];
@@ -735,7 +766,10 @@ fn report(failure: &Failure, fields: Fields, out: &mut EventOut) -> Done {
     });
     match failure.message.is_empty() && failure.code.is_empty() {
         true => error::report(&json, out),
-        false => error::report_as(message.as_deref(), code.as_deref(), &json, out),
+        false => {
+            let message = message.or_else(|| error::message(trouble?).map(Cow::Owned));
+            error::report_as(message.as_deref(), code.as_deref(), &json, out)
+        }
     }
 }
 

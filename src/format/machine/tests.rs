@@ -296,6 +296,8 @@ const PASSED_ON: &[&str] = &[
     "metrics",
     "result",
     "usageMetadata",
+    "stats",
+    "changes",
     "tokens",
     "token_usage",
     "token_state",

@@ -9,7 +9,6 @@ use std::io;
 
 use crate::event::{CallPart, Executor, Key, Kind, ToolResult, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
-use crate::json::Str;
 
 /// The most ids of calls that are remembered. The assembler's limit comes first, but for calls of
 /// choices that it doesn't follow.
@@ -56,12 +55,6 @@ impl Calls {
         Ok(part.key)
     }
 
-    /// Emits a fragment of a call whose arguments go on in a string.
-    pub(crate) fn fragment(&mut self, part: CallPart, text: &Str, out: &mut EventOut) -> Done {
-        let part = self.place(part, out)?;
-        out.call_fragment(self.choice, part, text)
-    }
-
     /// A call that came complete.
     pub(crate) fn whole(&mut self, part: CallPart, out: &mut EventOut) -> Done {
         let key = self.part(part, out)?;
@@ -80,11 +73,6 @@ impl Calls {
     pub(crate) fn end_at(&mut self, place: u64, out: &mut EventOut) -> Done {
         let number = self.by_place.get(&place).copied();
         number.map_or(Ok(()), |number| self.end_key(Key::Index(number), out))
-    }
-
-    /// True if there has been none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
     }
 
     /// True if there has been a call of this id.

@@ -118,6 +118,11 @@ pub(crate) fn report_with(
     out.emit(0, Kind::Error(failure))
 }
 
+/// Returns the message of an error of any provider's, if it has one.
+pub(crate) fn message(json: &str) -> Option<String> {
+    words(json, 0).0
+}
+
 /// The depth to which an error is searched inside another.
 const MAX_NESTING: usize = 4;
 
