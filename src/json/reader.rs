@@ -298,20 +298,30 @@ impl<'t> Reader<'t> {
         self.at
     }
 
-    /// Returns the word that stands in the object that is next, at the end of some keys: a string,
-    /// or the text of another value but null. Reads no further, and moves nowhere.
+    /// Returns the word that stands in the value that is next, at the end of some keys, or numbers of
+    /// elements: a string, or the text of another value but null. Reads no further, and moves nowhere.
     pub(crate) fn word_at(&self, keys: &[FieldKey]) -> Option<Cow<'t, str>> {
         let mut reader = self.fork();
         for key in keys {
-            let mut value = None;
+            let (mut value, mut number) = (None, 0_usize);
             // It stops where the value begins, as it would at a mistake.
-            let _ = reader.members(&"an object", &mut |name, reader| {
-                if !key.is(name.as_str().as_bytes()) {
-                    return reader.skip();
+            let mut look = |is_it: bool, reader: &mut Self| match is_it {
+                false => reader.skip(),
+                true => {
+                    value = Some(reader.fork());
+                    Err(syntax())
                 }
-                value = Some(reader.fork());
-                Err(syntax())
-            });
+            };
+            let _ = match reader.peek().ok()? {
+                b'[' => reader.elements(&"an array", &mut |reader| {
+                    let is_it = key.name().parse() == Ok(number);
+                    number += 1;
+                    look(is_it, reader)
+                }),
+                _ => reader.members(&"an object", &mut |name, reader| {
+                    look(key.is(name.as_str().as_bytes()), reader)
+                }),
+            };
             reader = value?;
         }
         match reader.peek().ok()? {

@@ -58,6 +58,8 @@ pub(super) struct Layout {
     size: usize,
     /// True if the frame's data are asked for as they are.
     is_text: bool,
+    /// True once all that the rules of the case ask for has been added.
+    is_complete: bool,
 }
 
 /// A place that is asked for. It is known by where its text is in memory: no text is compared.
@@ -108,6 +110,9 @@ pub(super) enum Way {
 #[derive(Default)]
 struct Node {
     slots: SmallVec<[Slot; 1]>,
+    /// True if rules ask for what is inside, and not only the beginning of a message: then it is a
+    /// mistake if that is something else.
+    is_asked: bool,
     /// The slot that keeps its key.
     key: Option<usize>,
     keys: Vec<FieldKey>,
@@ -178,24 +183,40 @@ impl Program {
             .map(|case| case.layout.get_or_init(|| Layout::new(case, table, self.spec)))
     }
 
-    /// Returns the case of a record, and its places, if its frame's name alone says what it is.
-    fn named<'p>(&self, table: &'p Table, event: &str) -> Option<(usize, &'p Case, &'p Layout)> {
-        let [places] = table.kind.as_slice() else { return None };
-        let [KindPlace::Event] = places.as_slice() else { return None };
+    /// Returns the case of a record, and its places, if its frame's name alone says what it is: its
+    /// kind stands nowhere else, or could not, as its data are a word.
+    fn named<'p>(
+        &self,
+        table: &'p Table,
+        event: &str,
+        data: &[u8],
+    ) -> Option<(usize, &'p Case, &'p Layout)> {
+        let mut places = table.kind.iter().flatten();
+        let is_alone = matches!((places.next(), places.next()), (Some(KindPlace::Event), None));
+        let is_word = || !event.is_empty() && table.names_events() && is_word(data);
+        if !is_alone && !is_word() {
+            return None;
+        }
         let number = table.number(event);
         Some((number, table.cases.get(number)?, self.layout(table, number)?))
     }
 
-    /// True if a record is not to be read as JSON: a rule asks for the frame's data as they are, or
-    /// none is for frames of this name.
-    pub(super) fn is_text(&self, table: &Table, event: &str) -> bool {
-        let named = self.named(table, event);
-        named.is_some_and(|(_, case, layout)| layout.is_text || case.rules.is_empty())
+    /// True if a record is not to be read as JSON: a rule asks for the frame's data as they are, none
+    /// is for frames of this name, or the name says all, and the data are a word that no rule asks
+    /// for.
+    pub(super) fn is_text(&self, table: &Table, event: &str, data: &[u8]) -> bool {
+        self.named(table, event, data).is_some_and(|(_, case, layout)| {
+            let is_unasked = || !layout.top.is_asked || data.trim_ascii() == b"null";
+            layout.is_text
+                || case.rules.is_empty()
+                || !layout.asks_for_all() && is_word(data) && is_unasked()
+        })
     }
 
-    /// True if a record may be any JSON.
-    pub(super) fn takes_any(&self, table: &Table, event: &str) -> bool {
-        self.named(table, event).is_some_and(|(_, _, layout)| layout.asks_for_all())
+    /// True if a record with these data may be something else than an object.
+    pub(super) fn takes_any(&self, table: &Table, event: &str, data: &[u8]) -> bool {
+        self.named(table, event, data).is_some_and(|(_, _, layout)| layout.asks_for_all())
+            || table.has_lists() && data.trim_ascii_start().starts_with(b"[")
     }
 
     /// Takes a record that is text.
@@ -206,7 +227,8 @@ impl Program {
         event: &'t str,
         values: &mut Values<'t>,
     ) {
-        let Some((case, _, layout)) = self.named(table, event) else { return };
+        let named = self.named(table, event, text.as_bytes());
+        let Some((case, _, layout)) = named else { return };
         let kind = Value::Kind(Cow::Borrowed(event));
         values.0.extend([Value::Next(None, case), kind, Value::Json(text)]);
         values.0.resize_with(HEAD + layout.size, || Value::Nothing);
@@ -247,6 +269,8 @@ impl Program {
         let start = reader.position();
         if !layout.top.slots.is_empty() {
             self.value(&layout.top, begin + HEAD, reader, values)?;
+        } else if reader.peek()? == b'[' && table.has_lists() && layout.top.elements.is_empty() {
+            reader.skip()?;
         } else if reader.peek()? == b'{' || !layout.asks_for_all() {
             self.inside(&layout.top, begin + HEAD, reader, values)?;
         } else {
@@ -269,6 +293,7 @@ impl Program {
         }
         match node.slots.as_slice() {
             [] if node.is_leaf() => reader.skip(),
+            [] if !node.is_asked && !matches!(reader.peek()?, b'{' | b'[') => reader.skip(),
             [] => self.inside(node, begin, reader, values),
             [slot] if node.is_leaf() => self.slot(slot, begin, reader, values),
             slots => {
@@ -434,6 +459,21 @@ impl Table {
         known.map_or(0, |(_, case)| *case)
     }
 
+    /// True if the name of a record's frame says what it is, or a part of that.
+    fn names_events(&self) -> bool {
+        self.kind.iter().flatten().any(|place| matches!(place, KindPlace::Event))
+    }
+
+    /// True if its objects may be lists: a word of their kind is an element.
+    fn has_lists(&self) -> bool {
+        self.kind.iter().flatten().any(|place| match place {
+            KindPlace::Event => false,
+            KindPlace::Path(keys) => {
+                keys.first().is_some_and(|key| key.name().parse::<u8>().is_ok())
+            }
+        })
+    }
+
     /// True if its objects are told apart by their keys.
     pub(super) fn is_keyed(&self) -> bool {
         self.cases.iter().any(|case| !case.members.is_empty())
@@ -456,6 +496,11 @@ impl Table {
     }
 }
 
+/// True if data are neither an object nor a list.
+fn is_word(data: &[u8]) -> bool {
+    !matches!(data.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
 impl Case {
     fn new(rules: Vec<&'static Rule>, members: Vec<(Word, &'static Rule)>) -> Case {
         Case { rules, members, layout: OnceCell::new() }
@@ -474,12 +519,6 @@ impl Layout {
         }) {
             keys.iter().fold(&mut layout.top, |node, key| node.inner(key.name()));
         }
-        if table.is_record {
-            layout.add_record(spec);
-        }
-        if table.is_messages {
-            layout.add(spec.session.model, Wanted::Text, 0, None);
-        }
         for rule in &case.rules {
             layout.add_rule(rule, 0, None, spec);
         }
@@ -489,6 +528,13 @@ impl Layout {
             layout.size += usize::from(slot == next);
             layout.keys.push(slot);
             layout.add_rule(rule, number, Some(*key), spec);
+        }
+        layout.is_complete = true;
+        if table.is_record {
+            layout.add_record(spec);
+        }
+        if table.is_messages {
+            layout.add(spec.session.model, Wanted::Text, 0, None);
         }
         layout
     }
@@ -588,7 +634,11 @@ impl Layout {
             None => &mut self.top,
         };
         let keys = path.split('.').filter(|key| !key.is_empty());
-        let node = keys.fold(top, |node, key| node.inner(key));
+        let is_asked = !self.is_complete;
+        let node = keys.fold(top, |node, key| {
+            node.is_asked |= is_asked;
+            node.inner(key)
+        });
         let is_same = |slot: &&Slot| {
             slot.begins == begins.as_bytes()
                 && (slot.wanted == wanted || wanted == Wanted::Something)

@@ -167,13 +167,13 @@ impl Emitter {
         scope: Scope,
         out: &mut EventOut,
     ) -> Done {
-        if program.is_text(table, frame.event_type) {
+        if program.is_text(table, frame.event_type, frame.data) {
             let (text, mut values) = (frame.text(), Values::default());
             program.take(table, &text, frame.event_type, &mut values);
             let fields = Fields::of_record(program, table, &values, frame.event_type);
             return fields.map_or(Ok(()), |fields| self.record(frame, scope, false, fields, out));
         }
-        let takes_any = program.takes_any(table, frame.event_type);
+        let takes_any = program.takes_any(table, frame.event_type, frame.data);
         each_record(frame, takes_any, out, &mut |source, text, is_lost, out| {
             let mut values = Values::default();
             program.read(table, (source, text), frame.event_type, &mut values)?;

@@ -79,10 +79,16 @@ fn check(input: &str, expected: &str) {
 /// Decodes named records with a row of these rules, and compares the events, in short.
 #[track_caller]
 fn check_rules(rules: &str, records: &[(&str, &str)], expected: &str) {
-    let format = load(&format!("name = 'x'\nkind = 'event:'\n{rules}")).unwrap();
+    check_row(&format!("name = 'x'\nkind = 'event:'\n{rules}"), records, expected);
+}
+
+/// Decodes named records with a row, and compares the events, in short.
+#[track_caller]
+fn check_row(toml: &str, records: &[(&str, &str)], expected: &str) {
+    let format = load(toml).unwrap();
     let records = records.iter().map(|(name, data)| ((*name).to_owned(), (*data).to_owned()));
     let records: Vec<Record> = records.collect();
-    assert_eq!(decode(format, &records, in_short).join(" "), expected, "{rules}");
+    assert_eq!(decode(format, &records, in_short).join(" "), expected, "{toml}");
 }
 
 /// Returns an event in short. What is of a choice after the first has its number.
@@ -191,6 +197,47 @@ fn records_may_be_text_or_any_json() {
     let malformed = "error an event's data is not the JSON that its format asks for";
     check_rules(rules, &[("word", "1")], malformed);
     check_rules(rules, &[("other", "a")], "? unknown_event");
+}
+
+#[test]
+fn a_name_may_say_all() {
+    let rules = "on = [{ kind = 'said', text = 't' }, { kind = 'last', end = true }]";
+    let piece = ("said", r#"{"t":"a"}"#);
+    for word in ["null", "bye", "\"bye\"", "1", "", "{}"] {
+        check_rules(rules, &[piece, ("said", "null"), ("last", word)], "start a end");
+    }
+    let malformed = "error an event's data is not the JSON that its format asks for start a end";
+    check_rules(rules, &[("said", "1"), piece, ("last", "1")], malformed);
+    let row = "name = 'x'\nkind = ['event:', 'type']\non = [{ kind = 'said/a', text = 't' },\n\
+               { kind = 'last', end = true }]";
+    check_row(row, &[("said", r#"{"type":"a","t":"a"}"#), ("last", "1")], "start a end");
+}
+
+#[test]
+fn records_may_be_lists() {
+    let row = "name = 'x'\nkind = ['event:', '0.type']\nstart = { model = '1.model' }\n\
+               on = [{ kind = 'messages/ai', text = '0.t', each = '0.calls > call' },\n\
+               { kind = 'messages/*' }, { kind = 'end*', end = true }]\n\
+               [group.call]\non = [{ call = { key = 'n', name = 'f' } }]";
+    let records = [
+        ("messages", r#"[{"t":"a","calls":[{"n":1,"f":"f"}],"type":"ai"},{"model":"m"}]"#),
+        ("messages", r#"[{"t":"b","type":"human"}]"#),
+        ("other", "[]"),
+        ("end", "{}"),
+    ];
+    check_row(row, &records, "start a Index(0):f() ? unknown_event end");
+}
+
+#[test]
+fn where_the_beginning_of_a_message_is_looked_for_may_be_anything() {
+    let row = "name = 'x'\nkind = 'type'\nsession = { id = 'data.id' }\n\
+               on = [{ kind = 'word', text = 'data' }, { kind = 'asks', text = 'data.t' },\n\
+               { kind = 'end', end = true }]";
+    let word = ("", r#"{"type":"word","data":"a"}"#);
+    let end = ("", r#"{"type":"end","data":"[DONE]"}"#);
+    check_row(row, &[word, end], "start a end");
+    let asks = ("", r#"{"type":"asks","data":"a"}"#);
+    check_row(row, &[asks, end], "wrong_type start lost end");
 }
 
 #[test]
