@@ -52,24 +52,21 @@
 //! ```
 //!
 //! A program that has tasks or channels in place of a sink takes owned events, which are `Send` and can
-//! be written as JSON. With tokio, where `body` is a stream of bytes and `sender` a channel's:
+//! be written as JSON: a `Vec` is a sink. With tokio, where `body` is a stream of bytes and `sender` a
+//! channel's:
 //!
 //! ```text
 //! while let Some(bytes) = body.next().await {
-//!     for event in pipeline.events(&bytes?) {
+//!     pipeline.feed(&bytes?, &mut events)?;
+//!     for event in events.drain(..) {
 //!         sender.send(event).await?;
 //!     }
-//! }
-//! for event in pipeline.last_events() {
-//!     sender.send(event).await?;
-//! }
+//! } // and the same with `finish`
 //! ```
 //!
-//! As a `futures::Stream`: `body.map(move |bytes| stream::iter(pipeline.events(&bytes))).flatten()`,
-//! and the last events chained.
-//!
 //! The examples under `tests/examples` go on from here: `events` (NDJSON on standard output),
-//! `own_sink`, `own_format`, `own_dialect`. `proxy` is a package of its own: an HTTP proxy (axum, tokio)
+//! `tokio_channel`, `futures_stream` (which also end a message whose connection broke), `own_sink`,
+//! `own_format`, `own_dialect`. `proxy` is a package of its own: an HTTP proxy (axum, tokio)
 //! that passes streams on and logs the calls in them as soon as they are whole.
 //!
 //! | for | see |

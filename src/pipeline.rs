@@ -167,6 +167,8 @@ pub struct Pipeline {
     length: u64,
     /// The error of the sink, which ended the run.
     failed: Latch,
+    /// True after the end: nothing is read any more.
+    is_over: bool,
 }
 
 impl fmt::Debug for Pipeline {
@@ -198,6 +200,7 @@ impl Pipeline {
             length: 0,
             failed: Latch::default(),
         }
+            is_over: false,
     }
 
     /// Returns true if nothing more needs to be read: a limit was hit, or the sink has failed. What is
@@ -241,15 +244,17 @@ impl Pipeline {
         })
     }
 
-    /// The input has ended. A pipeline reads one input: what is fed after this means nothing. Fails
-    /// only if `sink` does.
+    /// The input has ended. A pipeline reads one input: what comes after this, or after
+    /// [`fail`](Self::fail), is passed over. Fails only if `sink` does.
     pub fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         let length = self.length;
         self.through(sink, |framer, layers, turns, sink| {
             framer.finish(&mut |frame| layers.frame(frame, turns, sink))?;
             layers.finish(length, sink)?;
             sink.finish()
-        })
+        })?;
+        self.is_over = true;
+        Ok(())
     }
 
     /// Takes the next bytes, and returns what came of them: [`feed`](Self::feed) for a program that
@@ -303,20 +308,25 @@ impl Pipeline {
             }
             layers.finish(length, sink)?;
             sink.finish()
-        })
+        })?;
+        self.is_over = true;
+        Ok(())
     }
 
     /// Runs the layers, with the sink that adds turns before `sink` if they are wanted. Once the sink
-    /// has failed, they are not run again.
+    /// has failed, or the input has ended, they are not run again.
     fn through(
         &mut self,
         sink: &mut dyn Sink,
         run: impl FnOnce(&mut AutoFramer, &mut Layers, Option<&Turns>, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Pipeline { framer, layers, turns, failed, .. } = self;
+        let Pipeline { framer, layers, turns, failed, is_over, .. } = self;
         failed.check()?;
         failed.note(match turns {
             Some(turns) => run(framer, layers, Some(turns), &mut turns.tap(sink)),
+        if *is_over {
+            return Ok(());
+        }
             None => run(framer, layers, None, sink),
         })
     }
@@ -556,6 +566,18 @@ mod tests {
 
     #[test]
     fn may_be_moved_to_another_thread() {
+    #[test]
+    fn after_its_end_nothing_comes() {
+        for text in ["", "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: {"] {
+            let mut pipeline = Pipeline::new(&Config::default());
+            let mut events = pipeline.events(text.as_bytes());
+            pipeline.fail(Code::Truncated, "it broke", &mut events).unwrap();
+            assert!(matches!(events.last().map(|event| event.get().kind), Some(Kind::Error(_))));
+            assert!(pipeline.events(b"data: {}\n\n").is_empty());
+            assert!(pipeline.last_events().is_empty());
+        }
+    }
+
         fn check<T: Send>() {}
         check::<Pipeline>();
     }
