@@ -211,6 +211,9 @@
 //!    has them, and try it with `--from FILE`.
 //! 2. The same fields are a row in `src/dressing/table.rs`. Add cases in `fixtures/dressing/NAME`.
 
+// Without `cli`, the tests' own way in is closed, and what it leads to is public for no one.
+#![cfg_attr(not(feature = "cli"), allow(unreachable_pub))]
+
 pub mod convert;
 pub mod dialect;
 pub mod dressing;
@@ -257,16 +260,13 @@ pub use commands::main;
 pub use json::Str;
 pub use pipeline::{Config, Pipeline};
 
-/// The inner parts that the tests, benchmarks and fuzz targets of this package use. They may
-/// change in any version.
+/// The inner parts that the tests, benchmarks and fuzz targets of this package use, which have the
+/// feature `cli`. They may change in any version.
 #[doc(hidden)]
+#[cfg(feature = "cli")]
 pub mod internals {
-    pub use crate::assemble::Assembler;
-    pub use crate::detect::{AutoFramer, Verdict, explain};
-    pub use crate::json::{Scanner, Status as JsonStatus};
-
-    #[cfg(feature = "cli")]
     pub use crate::{
+        assemble::Assembler,
         capture::{
             Dice, Excuse, Split, other_lines, prefix_of, shrink, stretch, stretches,
             without_offsets,
@@ -274,7 +274,10 @@ pub mod internals {
         cassette::{Seen, exchanges, recorder_names},
         cli::{Cli, Command},
         commands::{InputReader, describe},
+        detect::{AutoFramer, Verdict, explain},
+        event::loose::{CallEnd, Loose},
         io::{Ended, Input, Output, Progress, Read, Signals, Task, pump, report_on},
+        json::{Scanner, Status as JsonStatus},
         status::{Status, Witness},
     };
 }

@@ -13,7 +13,9 @@ use crate::dialect::spec::StartIn;
 use crate::dialect::{Markup, Selection};
 use crate::dressing;
 use crate::dressing::Dressing;
-use crate::event::{Code, Event, Failure, Kind, Output, OwnedEvent, Pieces, Warning, WarningCode};
+use crate::event::{
+    Code, Event, Failure, Kind, Loose, Output, OwnedEvent, Pieces, Warning, WarningCode,
+};
 use crate::format;
 use crate::format::format::Decoder as _;
 use crate::format::support::emit::{EventOut, Halves};
@@ -165,10 +167,10 @@ pub struct Pipeline {
     turns: Option<Turns>,
     /// The number of bytes that have been fed.
     length: u64,
-    /// The error of the sink, which ended the run.
-    failed: Latch,
     /// True after the end: nothing is read any more.
     is_over: bool,
+    /// The error of the sink, which ended the run.
+    failed: Latch,
 }
 
 impl fmt::Debug for Pipeline {
@@ -198,9 +200,9 @@ impl Pipeline {
                 Turns::new(choice, from, Arc::clone(&config.sent), config.max_memory)
             }),
             length: 0,
+            is_over: false,
             failed: Latch::default(),
         }
-            is_over: false,
     }
 
     /// Returns true if nothing more needs to be read: a limit was hit, or the sink has failed. What is
@@ -322,11 +324,11 @@ impl Pipeline {
     ) -> io::Result<()> {
         let Pipeline { framer, layers, turns, failed, is_over, .. } = self;
         failed.check()?;
-        failed.note(match turns {
-            Some(turns) => run(framer, layers, Some(turns), &mut turns.tap(sink)),
         if *is_over {
             return Ok(());
         }
+        failed.note(match turns {
+            Some(turns) => run(framer, layers, Some(turns), &mut turns.tap(sink)),
             None => run(framer, layers, None, sink),
         })
     }
@@ -517,7 +519,7 @@ impl Layers {
 /// True for what a decoder emits only where nothing is missing before the end of the input.
 fn is_of_the_end(kind: &Kind<'_>) -> bool {
     let is_done = |code| code == WarningCode::MissingDone;
-    matches!(kind, Kind::CallEnd(_) | Kind::End)
+    matches!(kind, Kind::Loose(Loose::CallEnd(_) | Loose::End))
         || matches!(kind, Kind::Warning(warning) if is_done(warning.code))
 }
 
@@ -565,8 +567,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn may_be_moved_to_another_thread() {
-    #[test]
     fn after_its_end_nothing_comes() {
         for text in ["", "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: {"] {
             let mut pipeline = Pipeline::new(&Config::default());
@@ -578,6 +578,8 @@ mod tests {
         }
     }
 
+    #[test]
+    fn may_be_moved_to_another_thread() {
         fn check<T: Send>() {}
         check::<Pipeline>();
     }
