@@ -1,11 +1,37 @@
-//! Values of a user's row, which is never freed: a dialect's or a format's.
+//! A user's rows, which are never freed, and their values: a dialect's, a format's or a program's.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use crate::event::words::ClosedWords;
+
+/// The rows that were loaded, by their texts.
+pub(crate) struct Loaded<R: 'static>(Mutex<BTreeMap<String, &'static R>>);
+
+impl<R> Loaded<R> {
+    pub(crate) const fn new() -> Self {
+        Loaded(Mutex::new(BTreeMap::new()))
+    }
+
+    /// Returns the row of a text, which is kept as long as the program runs. A text that was loaded
+    /// before has the row that it had then.
+    pub(crate) fn row<E>(
+        &self,
+        text: &str,
+        load: impl FnOnce(&str) -> Result<R, E>,
+    ) -> Result<&'static R, E> {
+        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(row) = rows.get(text) {
+            return Ok(row);
+        }
+        let row: &'static R = Box::leak(Box::new(load(text)?));
+        rows.insert(text.to_owned(), row);
+        Ok(row)
+    }
+}
 
 /// Reads a word.
 pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {

@@ -52,24 +52,21 @@
 //! ```
 //!
 //! A program that has tasks or channels in place of a sink takes owned events, which are `Send` and can
-//! be written as JSON. With tokio, where `body` is a stream of bytes and `sender` a channel's:
+//! be written as JSON: a `Vec` is a sink. With tokio, where `body` is a stream of bytes and `sender` a
+//! channel's:
 //!
 //! ```text
 //! while let Some(bytes) = body.next().await {
-//!     for event in pipeline.events(&bytes?) {
+//!     pipeline.feed(&bytes?, &mut events)?;
+//!     for event in events.drain(..) {
 //!         sender.send(event).await?;
 //!     }
-//! }
-//! for event in pipeline.last_events() {
-//!     sender.send(event).await?;
-//! }
+//! } // and the same with `finish`
 //! ```
 //!
-//! As a `futures::Stream`: `body.map(move |bytes| stream::iter(pipeline.events(&bytes))).flatten()`,
-//! and the last events chained.
-//!
 //! The examples under `tests/examples` go on from here: `events` (NDJSON on standard output),
-//! `own_sink`, `own_format`, `own_dialect`. `proxy` is a package of its own: an HTTP proxy (axum, tokio)
+//! `tokio_channel`, `futures_stream` (which also end a message whose connection broke), `own_sink`,
+//! `own_format`, `own_dialect`. `proxy` is a package of its own: an HTTP proxy (axum, tokio)
 //! that passes streams on and logs the calls in them as soon as they are whole.
 //!
 //! | for | see |
@@ -214,6 +211,9 @@
 //!    has them, and try it with `--from FILE`.
 //! 2. The same fields are a row in `src/dressing/table.rs`. Add cases in `fixtures/dressing/NAME`.
 
+// Without `cli`, the tests' own way in is closed, and what it leads to is public for no one.
+#![cfg_attr(not(feature = "cli"), allow(unreachable_pub))]
+
 pub mod convert;
 pub mod dialect;
 pub mod dressing;
@@ -260,16 +260,13 @@ pub use commands::main;
 pub use json::Str;
 pub use pipeline::{Config, Pipeline};
 
-/// The inner parts that the tests, benchmarks and fuzz targets of this package use. They may
-/// change in any version.
+/// The inner parts that the tests, benchmarks and fuzz targets of this package use, which have the
+/// feature `cli`. They may change in any version.
 #[doc(hidden)]
+#[cfg(feature = "cli")]
 pub mod internals {
-    pub use crate::assemble::Assembler;
-    pub use crate::detect::{AutoFramer, Verdict, explain};
-    pub use crate::json::{Scanner, Status as JsonStatus};
-
-    #[cfg(feature = "cli")]
     pub use crate::{
+        assemble::Assembler,
         capture::{
             Dice, Excuse, Split, other_lines, prefix_of, shrink, stretch, stretches,
             without_offsets,
@@ -277,7 +274,10 @@ pub mod internals {
         cassette::{Seen, exchanges, recorder_names},
         cli::{Cli, Command},
         commands::{InputReader, describe},
+        detect::{AutoFramer, Verdict, explain},
+        event::loose::{CallEnd, Loose},
         io::{Ended, Input, Output, Progress, Read, Signals, Task, pump, report_on},
+        json::{Scanner, Status as JsonStatus},
         status::{Status, Witness},
     };
 }

@@ -13,7 +13,9 @@ use crate::dialect::spec::StartIn;
 use crate::dialect::{Markup, Selection};
 use crate::dressing;
 use crate::dressing::Dressing;
-use crate::event::{Code, Event, Failure, Kind, Output, OwnedEvent, Pieces, Warning, WarningCode};
+use crate::event::{
+    Code, Event, Failure, Kind, Loose, Output, OwnedEvent, Pieces, Warning, WarningCode,
+};
 use crate::format;
 use crate::format::format::Decoder as _;
 use crate::format::support::emit::{EventOut, Halves};
@@ -165,6 +167,8 @@ pub struct Pipeline {
     turns: Option<Turns>,
     /// The number of bytes that have been fed.
     length: u64,
+    /// True after the end: nothing is read any more.
+    is_over: bool,
     /// The error of the sink, which ended the run.
     failed: Latch,
 }
@@ -196,6 +200,7 @@ impl Pipeline {
                 Turns::new(choice, from, Arc::clone(&config.sent), config.max_memory)
             }),
             length: 0,
+            is_over: false,
             failed: Latch::default(),
         }
     }
@@ -241,15 +246,17 @@ impl Pipeline {
         })
     }
 
-    /// The input has ended. A pipeline reads one input: what is fed after this means nothing. Fails
-    /// only if `sink` does.
+    /// The input has ended. A pipeline reads one input: what comes after this, or after
+    /// [`fail`](Self::fail), is passed over. Fails only if `sink` does.
     pub fn finish(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         let length = self.length;
         self.through(sink, |framer, layers, turns, sink| {
             framer.finish(&mut |frame| layers.frame(frame, turns, sink))?;
             layers.finish(length, sink)?;
             sink.finish()
-        })
+        })?;
+        self.is_over = true;
+        Ok(())
     }
 
     /// Takes the next bytes, and returns what came of them: [`feed`](Self::feed) for a program that
@@ -303,18 +310,23 @@ impl Pipeline {
             }
             layers.finish(length, sink)?;
             sink.finish()
-        })
+        })?;
+        self.is_over = true;
+        Ok(())
     }
 
     /// Runs the layers, with the sink that adds turns before `sink` if they are wanted. Once the sink
-    /// has failed, they are not run again.
+    /// has failed, or the input has ended, they are not run again.
     fn through(
         &mut self,
         sink: &mut dyn Sink,
         run: impl FnOnce(&mut AutoFramer, &mut Layers, Option<&Turns>, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let Pipeline { framer, layers, turns, failed, .. } = self;
+        let Pipeline { framer, layers, turns, failed, is_over, .. } = self;
         failed.check()?;
+        if *is_over {
+            return Ok(());
+        }
         failed.note(match turns {
             Some(turns) => run(framer, layers, Some(turns), &mut turns.tap(sink)),
             None => run(framer, layers, None, sink),
@@ -507,7 +519,7 @@ impl Layers {
 /// True for what a decoder emits only where nothing is missing before the end of the input.
 fn is_of_the_end(kind: &Kind<'_>) -> bool {
     let is_done = |code| code == WarningCode::MissingDone;
-    matches!(kind, Kind::CallEnd(_) | Kind::End)
+    matches!(kind, Kind::Loose(Loose::CallEnd(_) | Loose::End))
         || matches!(kind, Kind::Warning(warning) if is_done(warning.code))
 }
 
@@ -553,6 +565,18 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn after_its_end_nothing_comes() {
+        for text in ["", "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: {"] {
+            let mut pipeline = Pipeline::new(&Config::default());
+            let mut events = pipeline.events(text.as_bytes());
+            pipeline.fail(Code::Truncated, "it broke", &mut events).unwrap();
+            assert!(matches!(events.last().map(|event| event.get().kind), Some(Kind::Error(_))));
+            assert!(pipeline.events(b"data: {}\n\n").is_empty());
+            assert!(pipeline.last_events().is_empty());
+        }
+    }
 
     #[test]
     fn may_be_moved_to_another_thread() {

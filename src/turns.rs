@@ -13,8 +13,8 @@ use crate::dressing;
 use crate::dressing::From;
 use crate::event::owned::Owned;
 use crate::event::{
-    Event, Finish, FinishReason, Kind, Native, Of, Piece, Pieces, Reason, Start, Turn, Usage,
-    Warning, WarningCode,
+    Event, Finish, FinishReason, Kind, Loose, Native, Of, Piece, Pieces, Reason, Start, Turn,
+    Usage, Warning, WarningCode,
 };
 use crate::format;
 use crate::format::turn;
@@ -175,7 +175,9 @@ impl Tap<'_> {
             Kind::Start(start) => {
                 state.message = (!state.is_log).then(|| OpenTurn::new(start.format));
             }
-            Kind::Native(Native { of, piece }) if is_of_choice => message?.feed(of, piece),
+            Kind::Loose(Loose::Native(Native { of, piece })) if is_of_choice => {
+                message?.feed(of, piece)
+            }
             Kind::InvalidToolCall(call) if is_of_choice && call.source.is_none() => {
                 message?.invalid.push((call.index, call.reason));
             }
@@ -223,7 +225,7 @@ impl Sink for Tap<'_> {
             return Ok(());
         }
         let ended = self.ended(event);
-        if let Kind::Native(_) = event.kind {
+        if let Kind::Loose(Loose::Native(_)) = event.kind {
             return Ok(());
         }
         if let Kind::Finish(finish) = event.kind

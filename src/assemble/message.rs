@@ -10,7 +10,8 @@ use crate::assemble::failures::Failures;
 use crate::event::owned::Owned;
 use crate::event::{
     ByChoice, CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind,
-    Native, Of, Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode, is_no_id,
+    Loose, Native, Of, Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode,
+    is_no_id,
 };
 
 /// The number of types of unknown events that are remembered.
@@ -120,17 +121,16 @@ impl OpenMessage {
             self.end_postponed(&event.kind, out)?;
         }
         match event.kind {
-            Kind::CallPart(ref part) => match part.id {
+            Kind::Loose(Loose::CallPart(ref part)) => match part.id {
                 Some(id) if is_no_id(id) => self.part(&CallPart { id: None, ..*part }, out),
                 _ => self.part(part, out),
             },
-            Kind::CallEnd(end) if self.postpones(&end, out.choice) => {
+            Kind::Loose(Loose::CallEnd(end)) if self.postpones(&end, out.choice) => {
                 self.postponed = Some((out.choice, end.key));
                 Ok(false)
             }
-            Kind::CallEnd(end) => self.call_end(end, out).map(|()| false),
-            Kind::Lost
-            | Kind::Withdrawn
+            Kind::Loose(Loose::CallEnd(end)) => self.call_end(end, out).map(|()| false),
+            Kind::Loose(Loose::Lost | Loose::Withdrawn)
             | Kind::Finish(_)
             | Kind::Usage(_)
             | Kind::Error(_)
@@ -139,7 +139,7 @@ impl OpenMessage {
             | Kind::ProviderEvent(_)
             | Kind::Prompt(_)
             | Kind::Turn(_) => self.rare(event, out),
-            Kind::Native(_) => out.pass(event).map(|()| false),
+            Kind::Loose(Loose::Native(_)) => out.pass(event).map(|()| false),
             _ => {
                 self.choice(out).holds |= !event.kind.text().is_some_and(str::is_empty);
                 out.pass(event).map(|()| false)
@@ -151,8 +151,8 @@ impl OpenMessage {
     #[cold]
     fn rare(&mut self, event: &Event<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
         match event.kind {
-            Kind::Lost => self.taint(),
-            Kind::Withdrawn => self.choice(out).withdraw(out)?,
+            Kind::Loose(Loose::Lost) => self.taint(),
+            Kind::Loose(Loose::Withdrawn) => self.choice(out).withdraw(out)?,
             Kind::Finish(finish) => {
                 let state = self.choice(out);
                 let before = state.finish.get().map(|before| before.finish_reason);
@@ -230,7 +230,7 @@ impl OpenMessage {
                 call.feed(part, ids, out)?;
                 if let Some(piece) = part.native {
                     let native = Native { of: Of::Call(index), piece };
-                    out.pass(&Event::new(out.choice, Kind::Native(native)))?;
+                    out.pass(&Event::new(out.choice, Kind::Loose(Loose::Native(native))))?;
                 }
             }
             (call, _) => {
@@ -325,8 +325,8 @@ impl OpenMessage {
         let (finish, is_done) = match next {
             Kind::Finish(finish) => (Some(finish.finish_reason), is_end_of_calls(*finish)),
             // It is open when it is taken back.
-            Kind::Withdrawn => return Ok(()),
-            Kind::End | Kind::Error(_) => (None, false),
+            Kind::Loose(Loose::Withdrawn) => return Ok(()),
+            Kind::Loose(Loose::End) | Kind::Error(_) => (None, false),
             // The message goes on after it.
             _ => (None, true),
         };

@@ -20,7 +20,8 @@ use std::{io, mem};
 
 use crate::event::owned::Owned;
 use crate::event::{
-    CallPart, Code, Emit, EmitPieces, Event, Failure, Kind, Pieces, Start, Warning, WarningCode,
+    CallPart, Code, Emit, EmitPieces, Event, Failure, Kind, Loose, Pieces, Start, Warning,
+    WarningCode,
 };
 use crate::tools::Tools;
 pub use context::AssemblerConfig;
@@ -113,8 +114,8 @@ impl Assembler {
         }
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
-            Kind::End => self.end(emit),
-            Kind::Lost if self.message.is_none() => Ok(()),
+            Kind::Loose(Loose::End) => self.end(emit),
+            Kind::Loose(Loose::Lost) if self.message.is_none() => Ok(()),
             _ if self.logged.is_some() => self.log(event, emit),
             Kind::Time(_) => emit(event),
             Kind::ProviderEvent(_) if !self.context.config.raw => Ok(()),
@@ -141,8 +142,10 @@ impl Assembler {
     /// Takes pieces of a text, as [`Self::feed`] takes each of them.
     pub fn feed_pieces(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
         let Pieces { event, cuts } = pieces;
-        let are_fragments =
-            matches!(event.kind, Kind::CallPart(part) if !self.joins(event.choice, &part));
+        let are_fragments = match event.kind {
+            Kind::Loose(Loose::CallPart(part)) => !self.joins(event.choice, &part),
+            _ => false,
+        };
         if are_fragments {
             let mut emit = |event: &Event<'_>| emit((*event).into());
             return pieces.events().try_for_each(|event| self.feed(&event, &mut emit));
@@ -309,7 +312,7 @@ impl Assembler {
         let Some(message) = &mut self.message else { return Ok(()) };
         let mut out = ChoiceOut::new(0, &mut self.context, emit);
         if cut.is_none() {
-            message.end_postponed(&Kind::End, &mut out)?;
+            message.end_postponed(&Kind::Loose(Loose::End), &mut out)?;
         }
         message.cut_open_calls(&mut out)?;
         let mut failure = message.failures.finish(cut, &mut out)?;

@@ -20,8 +20,8 @@
 use crate::assemble::*;
 use crate::event::words::ClosedWords;
 use crate::event::{
-    Arguments, CallEnd, CallInput, Executor, Finish, FinishReason, Key, Output, ProviderEvent,
-    Reason, Text, ToolCall, ToolResult, Usage,
+    Arguments, CallEnd, CallInput, Executor, Finish, FinishReason, Key, Loose, Output,
+    ProviderEvent, Reason, Text, ToolCall, ToolResult, Usage,
 };
 
 const CUT: &str = "error truncated the input ended before the message did";
@@ -136,13 +136,13 @@ fn event(line: &str) -> Event<'_> {
     let kind = match kind {
         "start" => Kind::Start(Start { id: Some(rest), ..Start::default() }),
         "log" => Kind::Start(Start { id: Some(rest), framing: "sse", ..Start::default() }),
-        "gap" => Kind::Lost,
-        "withdraw" => Kind::Withdrawn,
+        "gap" => Kind::Loose(Loose::Lost),
+        "withdraw" => Kind::Loose(Loose::Withdrawn),
         "text" => Kind::Text(Text::new(rest)),
-        "part" => Kind::CallPart(part(rest)),
+        "part" => Kind::Loose(Loose::CallPart(part(rest))),
         "close" => {
             let fault = after.split_once(' ').map(|(why, raw)| (named(Reason::ALL, why), raw));
-            Kind::CallEnd(CallEnd { key: key(word), fault })
+            Kind::Loose(Loose::CallEnd(CallEnd { key: key(word), fault }))
         }
         "call" => Kind::ToolCall(ToolCall::new(0, word, after, CallInput::Arguments("{}"))),
         "result" => {
@@ -163,7 +163,7 @@ fn event(line: &str) -> Event<'_> {
         }
         "event" => Kind::ProviderEvent(ProviderEvent { event: None, data: Output::Text(rest) }),
         "error" => Kind::Error(failure(named(Code::ALL, word), after)),
-        "end" => Kind::End,
+        "end" => Kind::Loose(Loose::End),
         _ => panic!("{line}"),
     };
     Event::new(choice, kind)

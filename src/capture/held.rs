@@ -9,7 +9,7 @@ use std::io;
 use serde_json::Value;
 
 use crate::capture::file::Capture;
-use crate::convert::{self, MessageCount, OneMessage, Options, UniqueIds};
+use crate::convert::{self, OneMessage, Options, UniqueIds};
 use crate::cut::Cut as _;
 use crate::event::{CallInput, Event, Kind, Start};
 use crate::format::support::object::Object;
@@ -54,12 +54,11 @@ impl HeldAnswer {
     pub(crate) fn new(capture: &Capture, number: u64) -> Self {
         let config = Config { format: capture.format, ..Config::default() };
         let mut pipeline = Pipeline::new(&convert::config(&config, &Options::default()));
-        let (mut given, mut seen) =
-            (HeldAnswer { number, ..HeldAnswer::default() }, MessageCount::default());
+        let (mut given, mut seen) = (HeldAnswer { number, ..HeldAnswer::default() }, 0_u64);
         let mut sink = OneMessage::new(HeldReader(&mut given), None, &mut seen);
         // Writing to memory does not fail.
         let _ = pipeline.feed(&capture.bytes, &mut sink).and_then(|()| pipeline.finish(&mut sink));
-        given.is_first_of_several = seen.0 > 1;
+        given.is_first_of_several = seen > 1;
         given
     }
 

@@ -12,7 +12,7 @@ use crate::capture::held::{self, HeldAnswer};
 use crate::capture::replay::{Plan, Play};
 use crate::capture::rhythm::{Rhythm, TimedRead};
 use crate::capture::tape::Tape;
-use crate::convert::{self, Converter, MessageCount, OneMessage, Options};
+use crate::convert::{self, Converter, OneMessage, Options};
 use crate::format::support::object::Object;
 use crate::format::{Envelope, FORMATS, Format, Known, Losses, Reply, Writing, aside, reply_of};
 use crate::io::http::HttpRequest;
@@ -357,7 +357,7 @@ fn headers(capture: &Capture) -> Vec<(String, String)> {
 
 /// Converts a capture, with its rhythm.
 fn converted(capture: &Capture, writing: &'static Writing, options: &Options) -> Capture {
-    let (mut seen, mut losses) = (MessageCount::default(), Losses::default());
+    let (mut seen, mut losses) = (0_u64, Losses::default());
     let out = Shared::default();
     let converter = Converter::new(out.clone(), writing, options, &mut losses);
     let mut sink = OneMessage::new(converter, None, &mut seen);

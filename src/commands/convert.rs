@@ -8,7 +8,7 @@ use crate::cli::{ChoiceFilter, Convert, Ids};
 use crate::commands::exchanges::{Stream, StreamSource, fail, may_be_cassette};
 use crate::commands::reader::InputReader;
 use crate::commands::{Inputs, conclude, lost, print, shown};
-use crate::convert::{self, Converter, MessageCount, OneMessage, Options};
+use crate::convert::{self, Converter, OneMessage, Options};
 use crate::format::{Carry, Envelope, Info, Losses, Writing};
 use crate::io::{Output, die, pump, report, report_on};
 use crate::pipeline::Pipeline;
@@ -32,7 +32,7 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     let name = inputs.names.first().map_or("-", AsRef::as_ref);
     let strict = args.reading.wire.strict;
     let (mut status, mut rest) = (Status::new(strict), Status::new(strict));
-    let (mut seen, mut losses) = (MessageCount::default(), Losses::default());
+    let (mut seen, mut losses) = (0_u64, Losses::default());
     let converter = Converter::new(Output::standard(), writing, &options, &mut losses);
     let max = args.reading.wire.max_memory.0;
     let witness = Witness::new(converter, &mut status, shown(name), io::stderr());
@@ -105,7 +105,7 @@ fn find(to: &str, writing: &'static Writing, name: &str) -> anyhow::Result<&'sta
 }
 
 /// Returns what is wrong with the number of messages of the input, if anything is.
-fn wrong_count(wanted: Option<u64>, MessageCount(seen): MessageCount) -> Option<String> {
+fn wrong_count(wanted: Option<u64>, seen: u64) -> Option<String> {
     match wanted {
         None if seen > 1 => Some(
             "several_messages: the input holds more than the one that was written; --message N \

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::owned::Owned;
-use crate::event::{Event, Executor, Kind, Start, ToolCall};
+use crate::event::{Event, Executor, Kind, Loose, Start, ToolCall};
 use crate::format;
 
 /// Holds what comes from the first call of the caller's on, until the message ends: only then it is
@@ -31,7 +31,9 @@ impl Followed {
             return false;
         }
         match event.kind {
-            Kind::Finish(_) | Kind::Error(_) | Kind::End | Kind::Record => return false,
+            Kind::Finish(_) | Kind::Error(_) | Kind::Loose(Loose::End) | Kind::Record => {
+                return false;
+            }
             // Such a call is written as a whole.
             Kind::ToolCallStart(_) | Kind::ToolCallDelta(_) => return true,
             Kind::ToolCall(call) if self.results_follow || call.executor.is_none() => {}

@@ -14,7 +14,7 @@ use std::io;
 pub use converter::{Converter, Options};
 #[cfg(feature = "cli")]
 pub(crate) use ids::UniqueIds;
-pub use one_message::{MessageCount, OneMessage};
+pub use one_message::OneMessage;
 
 use crate::format::{Losses, Writing};
 use crate::pipeline::{Config, Pipeline};
@@ -46,7 +46,7 @@ pub fn convert(
     target: &'static Writing,
     options: &Options,
 ) -> (Vec<u8>, Losses) {
-    let (mut out, mut seen, mut losses) = (Vec::new(), MessageCount::default(), Losses::default());
+    let (mut out, mut seen, mut losses) = (Vec::new(), 0, Losses::default());
     // Writing to memory does not fail.
     let _ = through(input, config, target, options, &mut seen, &mut losses, &mut out);
     (out, losses)
@@ -57,7 +57,7 @@ fn through(
     config: &Config,
     target: &'static Writing,
     options: &Options,
-    seen: &mut MessageCount,
+    seen: &mut u64,
     losses: &mut Losses,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {

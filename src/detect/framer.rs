@@ -261,6 +261,7 @@ impl AutoFramer {
     }
 
     /// Takes the next bytes of the input. Fails only if `out` does.
+    #[cfg(feature = "cli")]
     pub fn feed(&mut self, bytes: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
         let input = self.input(bytes, out)?;
         self.feed_input(&input, out)

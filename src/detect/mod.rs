@@ -3,6 +3,7 @@
 //! says yes, feeds it the buffer, and passes everything on from then on.
 
 mod decoder;
+#[cfg(feature = "cli")]
 mod explain;
 mod framer;
 mod leading;
@@ -13,6 +14,7 @@ mod stray;
 pub(crate) use decoder::AutoDecoder;
 #[cfg(feature = "cli")]
 pub(crate) use explain::explain_with;
+#[cfg(feature = "cli")]
 pub use explain::{Verdict, explain};
 pub use framer::AutoFramer;
 #[cfg(feature = "cli")]

@@ -14,20 +14,22 @@ use serde_json::Value;
 use crate::dialect::machine::grammar::Grammar;
 use crate::dialect::spec::{Body, Call, Dialect, Envelope, Parameters, Region, Role, Words};
 use crate::json;
+use crate::leak::Loaded;
 use crate::row_error::RowError;
 
 /// Parses the `response_template` of a Hugging Face tokenizer, or a `tokenizer_config.json` that holds
-/// one. The row is leaked, as by [`crate::dialect::load()`].
+/// one. The row lives as long as the program, as with [`crate::dialect::load()`].
 ///
 /// # Errors
 ///
 /// The text is no JSON, or no template.
 pub fn load_template(text: &str) -> Result<&'static Dialect, RowError> {
-    read(text).map_err(RowError::invalid)
+    static LOADED: Loaded<Dialect> = Loaded::new();
+    LOADED.row(text, read).map_err(RowError::invalid)
 }
 
 /// Parses a template. Fails with a sentence that names what is wrong, or has no equivalent.
-fn read(text: &str) -> Result<&'static Dialect, String> {
+fn read(text: &str) -> Result<Dialect, String> {
     let misread = |error| json::misread(text, &error);
     let mut value: Value = serde_json::from_str(text).map_err(misread)?;
     if let Some(inner) = value.get_mut("response_template") {
@@ -60,7 +62,7 @@ fn read(text: &str) -> Result<&'static Dialect, String> {
         return Err("response_template: none of its fields has a marker".into());
     }
     Grammar::new(&dialect)?;
-    Ok(Box::leak(Box::new(dialect)))
+    Ok(dialect)
 }
 
 #[derive(Deserialize)]

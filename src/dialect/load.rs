@@ -17,12 +17,13 @@
 
 use crate::dialect::machine::grammar::Grammar;
 use crate::dialect::spec::Dialect;
+use crate::leak::Loaded;
 use crate::row_error::RowError;
 
 /// Parses a dialect from TOML.
 ///
-/// The row is leaked: it lives as long as the program, as the built-in ones do. A program that
-/// runs for long loads each of its dialects once and keeps the reference.
+/// The row lives as long as the program, as the built-in ones do. The same text has the same row, so
+/// that a program which loads a dialect for each of its inputs does not grow with them.
 ///
 /// ```
 /// let row = toolstream::dialect::load("name = 'mine'\n[tags]\nthought = 'reasoning'\n")?;
@@ -33,12 +34,17 @@ use crate::row_error::RowError;
 /// # Ok::<(), toolstream::dialect::RowError>(())
 /// ```
 pub fn load(text: &str) -> Result<&'static Dialect, RowError> {
+    static LOADED: Loaded<Dialect> = Loaded::new();
+    LOADED.row(text, read)
+}
+
+fn read(text: &str) -> Result<Dialect, RowError> {
     let dialect: Dialect = toml::from_str(text).map_err(|error| RowError::of_toml(text, &error))?;
     if dialect.markers().next().is_none() {
         return Err(RowError::invalid("a dialect needs [tags], or a [[region]] or [[call]]"));
     }
     Grammar::new(&dialect).map_err(RowError::invalid)?;
-    Ok(Box::leak(Box::new(dialect)))
+    Ok(dialect)
 }
 
 #[cfg(test)]
@@ -56,6 +62,7 @@ mod tests {
     fn the_example_of_this_page_is_read() {
         let toml = leak::example(include_str!("load.rs"));
         assert_eq!(load(&toml).unwrap().name, "research-agent");
+        assert!(std::ptr::eq(load(&toml).unwrap(), load(&toml).unwrap()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
 use crate::event::{
-    ByChoice, Code, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Pieces, Start,
+    ByChoice, Code, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Loose, Pieces, Start,
     TOO_MANY_CHOICES, Text, WarningCode,
 };
 use crate::tools::Tools;
@@ -94,7 +94,7 @@ impl Markup {
                 self.finish(emit)?;
                 emit(event)
             }
-            Kind::End => {
+            Kind::Loose(Loose::End) => {
                 self.finish(emit)?;
                 if self.is_cut { Ok(()) } else { emit(event) }
             }

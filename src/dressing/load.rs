@@ -11,6 +11,7 @@
 use crate::dressing::machine::Forms;
 use crate::dressing::spec::{From, Program};
 use crate::dressing::table::PROGRAMS;
+use crate::leak::Loaded;
 #[cfg(feature = "cli")]
 use crate::row_error;
 use crate::row_error::RowError;
@@ -49,7 +50,8 @@ pub fn find(name: &str) -> Option<&'static Program> {
     PROGRAMS.iter().find(|row| [row.name].iter().chain(row.aliases).any(is_it))
 }
 
-/// Parses a program from TOML. As with [`dialect::load`](crate::dialect::load()), the row is leaked.
+/// Parses a program from TOML. The row lives as long as the program, as with
+/// [`dialect::load`](crate::dialect::load()).
 ///
 /// ```
 /// let row = toolstream::dressing::load("name = 'mine'\nends = [\"Bye.\\n\"]\n")?;
@@ -60,6 +62,11 @@ pub fn find(name: &str) -> Option<&'static Program> {
 /// # Ok::<(), toolstream::dialect::RowError>(())
 /// ```
 pub fn load(text: &str) -> Result<&'static Program, RowError> {
+    static LOADED: Loaded<Program> = Loaded::new();
+    LOADED.row(text, read)
+}
+
+fn read(text: &str) -> Result<Program, RowError> {
     let program: Program = toml::from_str(text).map_err(|error| RowError::of_toml(text, &error))?;
     let says_something = !program.begins.is_empty()
         || !program.ends.is_empty()
@@ -69,7 +76,7 @@ pub fn load(text: &str) -> Result<&'static Program, RowError> {
         return Err(RowError::invalid("a program needs begins, thought, ends or prompt"));
     }
     Forms::new(&program).map_err(RowError::invalid)?;
-    Ok(Box::leak(Box::new(program)))
+    Ok(program)
 }
 
 #[cfg(test)]

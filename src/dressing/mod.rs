@@ -44,8 +44,8 @@ use crate::dressing::leftovers::Leftovers;
 use crate::dressing::machine::{DressedPart, DressingMachine, TextEnd};
 use crate::dressing::sent::Sent;
 use crate::event::{
-    Code, Emit, EmitPieces, Event, Failure, Finish, FinishReason, Kind, Output, Pieces, Prompt,
-    ProviderEvent, Reasoning, Text, Usage, Warning, WarningCode,
+    Code, Emit, EmitPieces, Event, Failure, Finish, FinishReason, Kind, Loose, Output, Pieces,
+    Prompt, ProviderEvent, Reasoning, Text, Usage, Warning, WarningCode,
 };
 use crate::format::normalise;
 use crate::json;
@@ -112,7 +112,7 @@ impl Dressing {
     /// Takes the next event of a decoder.
     pub(crate) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
         // The provider's own JSON has all that a text has.
-        if matches!(event.kind, Kind::Native(_)) {
+        if matches!(event.kind, Kind::Loose(Loose::Native(_))) {
             return emit(event);
         }
         if matches!(event.kind, Kind::Start(_)) && self.markup.is_plain() {
@@ -137,7 +137,7 @@ impl Dressing {
                 let failure = Failure { retryable: Some(true), ..failure };
                 open.pass(Kind::Error(failure), markup, emit)
             }
-            Kind::End if open.is_cut => Ok(()),
+            Kind::Loose(Loose::End) if open.is_cut => Ok(()),
             // Nothing comes after it.
             Kind::Error(_) => {
                 open.finish(markup, emit)?;

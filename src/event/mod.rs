@@ -2,14 +2,14 @@
 //! the schema of its output line.
 //!
 //! Events are borrowed and live for one call: a sink that keeps text pays for
-//! the copy. Decoders and dialects speak in deltas ([`Kind::CallPart`],
-//! [`Kind::CallEnd`], [`Kind::End`]); the assembler turns these into whole
+//! the copy. Decoders and dialects also emit loose parts ([`CallPart`], through
+//! [`EventOut`](crate::format::EventOut)); the assembler turns these into whole
 //! calls and passes everything else on.
 
 mod by_choice;
 mod codes;
 mod ids;
-
+pub(crate) mod loose;
 pub(crate) mod owned;
 mod pieces;
 pub(crate) mod redact;
@@ -24,6 +24,8 @@ use serde::de::DeserializeOwned;
 pub(crate) use by_choice::{ByChoice, MAX_CHOICES};
 pub use codes::WarningCode;
 pub(crate) use ids::{in_namespace, is_no_id, made_up_id, made_up_number, push_made_up_id};
+pub use loose::{Arguments, CallPart, Key, Piece};
+pub(crate) use loose::{CallEnd, Loose, Native, Of};
 pub use pieces::Pieces;
 pub(crate) use redact::mask;
 
@@ -34,10 +36,10 @@ use words::words;
 
 /// Takes the events that a layer has completed. The only errors are those of
 /// writing: bad input is an event.
-pub type Emit<'e> = dyn FnMut(&Event<'_>) -> io::Result<()> + 'e;
+pub(crate) type Emit<'e> = dyn FnMut(&Event<'_>) -> io::Result<()> + 'e;
 
 /// Takes the events that a layer has completed, pieces of text together.
-pub type EmitPieces<'e> = dyn FnMut(Pieces<'_>) -> io::Result<()> + 'e;
+pub(crate) type EmitPieces<'e> = dyn FnMut(Pieces<'_>) -> io::Result<()> + 'e;
 
 /// One thing that happened in one choice of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,16 +115,6 @@ pub enum Kind<'a> {
     Reasoning(Reasoning<'a>),
     /// A piece of a refusal.
     Refusal(&'a str),
-    /// Decoders only: a fragment of a tool call.
-    CallPart(CallPart<'a>),
-    /// Decoders only: the provider closed a call, or it can't be read on.
-    CallEnd(CallEnd<'a>),
-    /// Decoders only, and only for a turn: a piece of the message in the provider's own JSON.
-    Native(Native<'a>),
-    /// Decoders only: what could not be read may have been a part of any call that is open.
-    Lost,
-    /// Decoders only: what came before was another model's. Its calls are taken back.
-    Withdrawn,
     /// A call has a name; printed with `--deltas`.
     ToolCallStart(ToolCallStart<'a>),
     /// A piece of a call's arguments; joined, they are the call's arguments.
@@ -156,11 +148,12 @@ pub enum Kind<'a> {
     RunEnd(RunEnd<'a>),
     /// Logs only: the milliseconds after which the next event came, as its line says.
     Time(u64),
-    /// Decoders only: the format's own end of the message was seen.
-    End,
     /// A record of the input has been read, whatever came of it. Never printed: it lets a sink
     /// that must not stay silent write something (see [`Config::records`](crate::Config::records)).
     Record,
+    /// What the assembler has still to put together: no sink gets it.
+    #[doc(hidden)]
+    Loose(Loose<'a>),
 }
 
 impl<'a> Kind<'a> {
@@ -172,7 +165,9 @@ impl<'a> Kind<'a> {
             | Kind::Refusal(text)
             | Kind::ToolCallDelta(ToolCallDelta { arguments: text, .. })
             | Kind::ToolCallValue(ToolCallValue { value: Output::Text(text), .. })
-            | Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), .. }) => Some(text),
+            | Kind::Loose(Loose::CallPart(CallPart {
+                arguments: Arguments::Fragment(text), ..
+            })) => Some(text),
             _ => None,
         }
     }
@@ -188,7 +183,7 @@ impl<'a> Kind<'a> {
                 | Kind::ProviderEvent(_)
                 | Kind::RunEnd(_)
                 | Kind::Record
-                | Kind::Lost
+                | Kind::Loose(Loose::Lost)
                 | Kind::Time(_)
         )
     }
@@ -205,8 +200,11 @@ impl<'a> Kind<'a> {
             Kind::ToolCallValue(piece) if self.text().is_some() => {
                 Kind::ToolCallValue(ToolCallValue { value: Output::Text(text), ..piece })
             }
-            Kind::CallPart(part) if self.text().is_some() => {
-                Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), ..part })
+            Kind::Loose(Loose::CallPart(part)) if self.text().is_some() => {
+                Kind::Loose(Loose::CallPart(CallPart {
+                    arguments: Arguments::Fragment(text),
+                    ..part
+                }))
             }
             kind => kind,
         }
@@ -304,52 +302,6 @@ impl<'a> Reasoning<'a> {
     }
 }
 
-/// The way in which a fragment names the call that it belongs to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Key {
-    /// Not at all.
-    #[default]
-    None,
-    /// By the provider's index: a key, never a size.
-    Index(u64),
-    /// By its place in the text of a dialect.
-    Text(u64),
-}
-
-/// The arguments that a fragment adds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arguments<'a> {
-    /// Nothing.
-    #[default]
-    None,
-    /// JSON text that continues what came before.
-    Fragment(&'a str),
-    /// The same, of which something had to be replaced: the call must not run.
-    Repaired(&'a str),
-    /// A JSON value that the provider sent as it is, not in a string.
-    Value(&'a str),
-    /// The arguments if no fragment comes: a block's start.
-    Placeholder(&'a str),
-    /// The arguments as the provider repeats them at the end; they win.
-    Done(&'a str),
-    /// Free text, for tools that take no JSON.
-    Free(&'a str),
-    /// None; but this, under a name that the format does not have. If no others come, the call must
-    /// not run.
-    Misnamed(&'a str),
-}
-
-impl<'a> Arguments<'a> {
-    /// A JSON value that came with its call. An empty object may be the place of arguments that the
-    /// model was stopped before.
-    pub(crate) fn of_value(json: &'a str) -> Self {
-        match json {
-            "{}" => Arguments::Placeholder(json),
-            json => Arguments::Value(json),
-        }
-    }
-}
-
 words! {
     /// The executor of a call, if it is not the caller.
     pub enum Executor {
@@ -358,96 +310,6 @@ words! {
         /// The agent whose log is read.
         Agent = "agent",
     }
-}
-
-/// A fragment of a tool call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CallPart<'a> {
-    /// The way in which the fragment names its call.
-    pub key: Key,
-    /// The call's id, if the fragment carries one that is not blank.
-    pub id: Option<&'a str>,
-    /// The tool's name, or a piece of it.
-    pub name: Option<&'a str>,
-    /// True if the format sends names in pieces: elsewhere another name contradicts the first.
-    pub has_name_pieces: bool,
-    /// The arguments that the fragment adds.
-    pub arguments: Arguments<'a>,
-    /// The executor, if not the caller.
-    pub executor: Option<Executor>,
-    /// True if who sends the call may run it as well: its end says who does.
-    pub is_undecided: bool,
-    /// A text that the next request must return with the call.
-    pub signature: Option<&'a str>,
-    /// The dialect, for calls found in text.
-    pub source: Option<&'a str>,
-    /// The provider's type of the call, if it is no plain function.
-    pub kind: Option<&'a str>,
-    /// The provider's second id, of the item that the call is.
-    pub item_id: Option<&'a str>,
-    /// The set of tools that the name is of, where the provider keeps several apart.
-    pub namespace: Option<&'a str>,
-    /// The provider's JSON that the fragment was read from, where a turn is made of it.
-    pub native: Option<Piece<'a>>,
-}
-
-/// A piece of the provider's own JSON.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Piece<'a> {
-    /// One JSON value; of plain text, the text.
-    pub json: &'a str,
-    /// True if it is all of its object, and not one of several pieces.
-    pub is_whole: bool,
-    /// Where its object stands among the others, if not after all that came before.
-    pub place: Option<u64>,
-}
-
-impl<'a> Piece<'a> {
-    pub(crate) fn new(json: &'a str, is_whole: bool) -> Self {
-        Piece { json, is_whole, place: None }
-    }
-
-    /// One of several pieces.
-    pub(crate) fn part(json: &'a str) -> Self {
-        Piece::new(json, false)
-    }
-
-    /// All of an object.
-    pub(crate) fn whole(json: &'a str) -> Self {
-        Piece::new(json, true)
-    }
-}
-
-/// A piece of a message in the provider's own JSON: what the next request has to hold of it is made
-/// of these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Native<'a> {
-    /// The object that it is a piece of.
-    pub of: Of,
-    /// The piece.
-    pub piece: Piece<'a>,
-}
-
-/// An object of a message that comes in pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Of {
-    /// The message itself.
-    Message,
-    /// A block, an item or a part, by a number that only this one has.
-    Block(u64),
-    /// A call, by its index.
-    Call(u64),
-    /// The format that a message is wrapped in: the piece is the name of the one inside.
-    Format,
-}
-
-/// The end of one call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CallEnd<'a> {
-    /// The call.
-    pub key: Key,
-    /// The reason why it must not be run, and its text as the model wrote it.
-    pub fault: Option<(Reason, &'a str)>,
 }
 
 /// A call has a name.

@@ -5,9 +5,9 @@ use smallvec::SmallVec;
 use crate::cut::Cut as _;
 use crate::event::{
     Arguments, Block, CallEnd, CallInput, CallPart, Code, EndReason, Executor, Failure, Finish,
-    FinishReason, InvalidToolCall, Key, Kind, Native, Of, Output, Piece, Prompt, ProviderEvent,
-    Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
-    ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
+    FinishReason, InvalidToolCall, Key, Kind, Loose, Native, Of, Output, Piece, Prompt,
+    ProviderEvent, Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta,
+    ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
 };
 
 /// Returns another text in place of each.
@@ -176,10 +176,11 @@ texts! {
     enum Output { Text, Json }
     enum Arguments { Fragment, Repaired, Value, Placeholder, Done, Free, Misnamed; None }
     enum CallInput { Arguments, Text }
+    enum Loose { CallPart, CallEnd, Native; Lost, Withdrawn, End }
     enum Kind {
-        Start, Prompt, Text, Reasoning, Refusal, CallPart, CallEnd, Native, ToolCallStart,
-        ToolCallDelta, ToolCallValue, ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent,
-        Turn, Usage, Finish, Error, ToolStart, RunEnd, Time; Withdrawn, End, Lost, Record
+        Start, Prompt, Text, Reasoning, Refusal, Loose, ToolCallStart, ToolCallDelta, ToolCallValue,
+        ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent, Turn, Usage, Finish, Error,
+        ToolStart, RunEnd, Time; Record
     }
 }
 
@@ -189,14 +190,14 @@ mod tests {
 
     #[test]
     fn texts_come_back_in_their_places() {
-        let part = Kind::CallPart(CallPart {
+        let part = Kind::Loose(Loose::CallPart(CallPart {
             id: Some("i"),
             name: None,
             arguments: Arguments::Done("{}"),
             source: Some(""),
             item_id: Some("fc_1"),
             ..CallPart::default()
-        });
+        }));
         let owned = Owned::new(part);
         assert_eq!(owned.get(), part);
         assert_eq!(Owned::new(owned.get()).get(), part);

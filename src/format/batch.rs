@@ -4,7 +4,7 @@
 //! API, "Batch mode", and Vertex AI, "Batch inference". A result's own id names its message: it says
 //! which request was answered, and results come in any order.
 
-use crate::event::{Emit, Event, Kind, Start};
+use crate::event::{Emit, Event, Kind, Loose, Start};
 use crate::format::error::FORMAT as ERRORS;
 use crate::format::support::prelude::*;
 use crate::format::{anthropic, gemini, openai_chat, openai_responses, rows};
@@ -100,7 +100,7 @@ fn body(frame: &Frame, id: Option<&str>, out: &mut EventOut) -> Done {
             let id = id.or(start.id);
             emit(&Kind::Start(Start { format: FORMAT.name, id, ..start }).into())
         }
-        Kind::End => {
+        Kind::Loose(Loose::End) => {
             is_open = false;
             emit(event)
         }

@@ -32,6 +32,7 @@ use crate::format::spec::{
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::table::find;
 use crate::leak;
+use crate::leak::Loaded;
 use crate::nearest::nearest;
 #[cfg(feature = "cli")]
 use crate::row_error;
@@ -39,8 +40,8 @@ use crate::row_error::RowError;
 
 /// Parses a format from TOML.
 ///
-/// The row is leaked: it lives as long as the program, as the built-in ones do. A program that
-/// runs for long loads each of its formats once and keeps the reference.
+/// The row lives as long as the program, as the built-in ones do. The same text has the same row, so
+/// that a program which loads a format for each of its inputs does not grow with them.
 ///
 /// # Errors
 ///
@@ -59,11 +60,14 @@ use crate::row_error::RowError;
 /// # Ok::<(), toolstream::format::RowError>(())
 /// ```
 pub fn load(toml: &str) -> Result<&'static Format, RowError> {
-    let spec: &'static Spec = Box::leak(Box::new(read(toml)?));
-    if let Some(message) = check::mistake(spec) {
-        return Err(RowError::invalid(message));
-    }
-    Ok(Box::leak(Box::new(Format::of(FormatRow { spec, toml: toml.to_owned().leak() }))))
+    static LOADED: Loaded<Format> = Loaded::new();
+    LOADED.row(toml, |toml| {
+        let spec: &'static Spec = Box::leak(Box::new(read(toml)?));
+        match check::mistake(spec) {
+            Some(message) => Err(RowError::invalid(message)),
+            None => Ok(Format::of(FormatRow { spec, toml: toml.to_owned().leak() })),
+        }
+    })
 }
 
 /// Reads a row, which may have mistakes that its words do not show.

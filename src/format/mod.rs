@@ -35,6 +35,7 @@ mod openai_responses;
 mod opencode_session;
 mod otel;
 pub(crate) mod repeatable;
+#[cfg(feature = "cli")]
 mod reply;
 mod rows;
 mod spec;
@@ -52,12 +53,15 @@ pub use format::{Decoder, Format, Record};
 pub(crate) use load::open;
 pub use load::{choose, load};
 pub use repeatable::Repeatable;
-pub use reply::{Aside, Known, Reply, Trouble};
+#[cfg(feature = "cli")]
+pub(crate) use reply::{Known, Reply, Trouble};
 pub use spec::Row;
 pub use support::emit::{Done, EventOut};
 pub(crate) use support::finish::normalise;
 pub use support::payload::{Payload, payload, read_records as read};
-pub use table::{FORMATS, aside, find, reply_of};
+pub use table::{FORMATS, find};
+#[cfg(feature = "cli")]
+pub(crate) use table::{aside, reply_of};
 pub use turn::{
     Answer, Appended, Call, Declaration, Ending, Incomplete, Request, ToolChoice, Turn,
 };

@@ -6,61 +6,61 @@ use crate::format::format::Format;
 
 /// The row of a server.
 #[derive(Debug)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// The formats that it speaks.
-    pub formats: &'static [&'static Format],
+    pub(crate) formats: &'static [&'static Format],
     /// The headers of its streams beside the media type.
-    pub headers: &'static [(&'static str, &'static str)],
+    pub(crate) headers: &'static [(&'static str, &'static str)],
     /// Parts of the address of a request, and the framing that each asks for; the first part that
     /// is there counts.
-    pub addresses: &'static [(&'static str, &'static str)],
+    pub(crate) addresses: &'static [(&'static str, &'static str)],
     /// The provider's word for an error with this HTTP status.
-    pub word: fn(status: u16) -> &'static str,
+    pub(crate) word: fn(status: u16) -> &'static str,
     /// The body of an error that comes in place of a stream.
-    pub body: fn(&Trouble<'_>) -> String,
+    pub(crate) body: fn(&Trouble<'_>) -> String,
     /// The record of an error in a stream: its name and its payload.
-    pub record: fn(&Trouble<'_>) -> (&'static str, String),
+    pub(crate) record: fn(&Trouble<'_>) -> (&'static str, String),
     /// True if that record stands in a stream of events without their framing.
-    pub is_bare: bool,
+    pub(crate) is_bare: bool,
     /// What it answers beside models' answers.
-    pub asides: &'static [Aside],
+    pub(crate) asides: &'static [Aside],
     /// The record that keeps a stream alive, if there is one: its name and its payload.
-    pub idle: Option<(&'static str, &'static str)>,
+    pub(crate) idle: Option<(&'static str, &'static str)>,
 }
 
 /// An answer that is no model's.
 #[derive(Debug)]
-pub struct Aside {
+pub(crate) struct Aside {
     /// The method of the request.
-    pub method: &'static str,
+    pub(crate) method: &'static str,
     /// The end of its path.
-    pub path: &'static str,
+    pub(crate) path: &'static str,
     /// The body.
-    pub body: fn(&Known<'_>) -> String,
+    pub(crate) body: fn(&Known<'_>) -> String,
 }
 
 /// What a server knows that is asked for beside models' answers.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub(crate) struct Known<'a> {
     /// The name of its only model.
-    pub model: &'a str,
+    pub(crate) model: &'a str,
     /// The number of tokens of a request.
-    pub input_tokens: u64,
+    pub(crate) input_tokens: u64,
 }
 
 /// An error to be reported as a provider reports it.
 #[derive(Clone, Copy, Debug)]
-pub struct Trouble<'a> {
+pub(crate) struct Trouble<'a> {
     /// The HTTP status.
-    pub status: u16,
+    pub(crate) status: u16,
     /// The provider's word.
-    pub word: &'a str,
+    pub(crate) word: &'a str,
     /// A sentence for people.
-    pub message: &'a str,
+    pub(crate) message: &'a str,
     /// The number of records before it.
-    pub records: usize,
+    pub(crate) records: usize,
     /// The message that fails.
-    pub start: Start<'a>,
+    pub(crate) start: Start<'a>,
 }
 
 /// The errors that a server may be asked to report: the HTTP status, a word for it, and a sentence.
@@ -80,7 +80,7 @@ const TROUBLES: &[(u16, &str, &str)] = &[
 impl Reply {
     /// Returns the HTTP status of an error's code: a status, our word, or the provider's. An error
     /// lists the words.
-    pub fn status(&self, code: &str) -> Result<u16, String> {
+    pub(crate) fn status(&self, code: &str) -> Result<u16, String> {
         let is_it =
             |(status, word, _): &&(u16, &str, &str)| *word == code || (self.word)(*status) == code;
         let known = TROUBLES.iter().find(is_it).map(|(status, ..)| *status);
@@ -95,7 +95,7 @@ impl Reply {
     }
 
     /// Returns the error with this HTTP status, which comes after so many records.
-    pub fn trouble(&self, status: u16, records: usize) -> Trouble<'static> {
+    pub(crate) fn trouble(&self, status: u16, records: usize) -> Trouble<'static> {
         let known = TROUBLES.iter().find(|(known, ..)| *known == status);
         let message = known.map_or("The request failed.", |(_, _, message)| message);
         Trouble { status, word: (self.word)(status), message, records, start: Start::default() }

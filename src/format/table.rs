@@ -1,13 +1,15 @@
 //! The table of formats.
 
 use crate::format::format::Format;
+#[cfg(feature = "cli")]
 use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
-    acp, ai_sdk_ui, anthropic, batch, bedrock_agent, bedrock_converse, bedrock_invoke, claude_code,
-    cohere, error, events, gemini, gemini_interactions, gemini_live, ollama, openai_chat,
-    openai_messages, openai_realtime, openai_responses, opencode_session, otel, rows, text,
-    workers_ai,
+    acp, anthropic, batch, bedrock_agent, bedrock_invoke, claude_code, error, events, gemini,
+    gemini_interactions, gemini_live, openai_chat, openai_messages, openai_realtime,
+    openai_responses, opencode_session, otel, rows, text, workers_ai,
 };
+#[cfg(feature = "cli")]
+use crate::format::{ai_sdk_ui, bedrock_converse, cohere, ollama};
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
 pub static FORMATS: &[&Format] = &[
@@ -80,6 +82,7 @@ pub static FORMATS: &[&Format] = &[
 
 /// Every server that has a form of its own. Formats that are in none speak as OpenAI's does, as
 /// most gateways do.
+#[cfg(feature = "cli")]
 static REPLIES: &[&Reply] = &[
     &ai_sdk_ui::reply::DATA,
     &ai_sdk_ui::reply::REPLY,
@@ -92,14 +95,16 @@ static REPLIES: &[&Reply] = &[
 ];
 
 /// Returns how the server speaks whose streams are in this format.
-pub fn reply_of(format: Option<&Format>) -> &'static Reply {
+#[cfg(feature = "cli")]
+pub(crate) fn reply_of(format: Option<&Format>) -> &'static Reply {
     let is_its = |reply: &&&Reply| format.is_some_and(|format| reply.formats.contains(&format));
     REPLIES.iter().find(is_its).copied().unwrap_or(&openai_chat::reply::REPLY)
 }
 
 /// Returns what a server answers to a request that is for no model: as that of `format` does, if it
 /// knows the path. The row with the longest path counts.
-pub fn aside(
+#[cfg(feature = "cli")]
+pub(crate) fn aside(
     method: &str,
     path: &str,
     format: Option<&Format>,

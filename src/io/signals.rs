@@ -3,14 +3,16 @@
 
 use std::fmt;
 use std::fs;
-use std::io::{self, Read as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::sys::select::{FD_SETSIZE, FdSet, select};
+use nix::sys::time::{TimeVal, TimeValLike as _};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
@@ -25,6 +27,9 @@ const ENDING: [i32; 5] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM];
 
 /// The time that output which was begun may take after a signal.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
+
+/// The longest wait of one select(2).
+const MAX_SELECT: Duration = Duration::from_hours(24);
 
 /// Listens for the signals that end the program.
 pub struct Signals {
@@ -221,7 +226,18 @@ pub(crate) fn wait_for(
     signals: &Signals,
     time: Option<Instant>,
 ) -> io::Result<Woken> {
-    wait(descriptor, PollFlags::IN, signals, time)
+    let descriptor = descriptor.as_fd();
+    wait(signals, time, |left| is_polled(descriptor, PollFlags::IN, signals, left))
+}
+
+/// As [`wait_for`], of the terminal that /dev/tty names: poll(2) of a Mac does not take it.
+pub(super) fn wait_for_terminal(
+    terminal: impl AsFd,
+    signals: &Signals,
+    time: Option<Instant>,
+) -> io::Result<Woken> {
+    let terminal = terminal.as_fd();
+    wait(signals, time, |left| is_selected(terminal, signals, left))
 }
 
 /// Blocks until nobody reads any more what a descriptor writes, which is `Ready`, a signal comes, or
@@ -231,14 +247,15 @@ pub(crate) fn wait_until(
     signals: &Signals,
     time: Option<Instant>,
 ) -> io::Result<Woken> {
-    wait(descriptor, PollFlags::empty(), signals, time)
+    let descriptor = descriptor.as_fd();
+    wait(signals, time, |left| is_polled(descriptor, PollFlags::empty(), signals, left))
 }
 
+/// Waits with `is_ready`, which takes the time that is left, and returns early when a signal comes.
 fn wait(
-    descriptor: impl AsFd,
-    flags: PollFlags,
     signals: &Signals,
     time: Option<Instant>,
+    mut is_ready: impl FnMut(Option<Duration>) -> io::Result<bool>,
 ) -> io::Result<Woken> {
     loop {
         if let Some(signal) = signals.caught() {
@@ -248,18 +265,49 @@ fn wait(
         if time.is_some_and(|time| time <= now) {
             return Ok(Woken::Time);
         }
-        let left = time.map(|time| time - now + Duration::from_millis(1));
-        let left = left.and_then(|left| Timespec::try_from(left).ok());
-        let mut ready = [
-            PollFd::new(&descriptor, flags),
-            PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN),
-        ];
-        match poll(&mut ready, left.as_ref()) {
-            Ok(_) if !ready[0].revents().is_empty() => return Ok(Woken::Ready),
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+        match is_ready(time.map(|time| time - now + Duration::from_millis(1))) {
+            Ok(true) => return Ok(Woken::Ready),
+            Ok(false) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
+}
+
+/// Waits with poll(2).
+fn is_polled(
+    descriptor: BorrowedFd<'_>,
+    flags: PollFlags,
+    signals: &Signals,
+    left: Option<Duration>,
+) -> io::Result<bool> {
+    let left = left.and_then(|left| Timespec::try_from(left).ok());
+    let mut ready = [
+        PollFd::from_borrowed_fd(descriptor, flags),
+        PollFd::from_borrowed_fd(signals.descriptor(), PollFlags::IN),
+    ];
+    poll(&mut ready, left.as_ref())?;
+    Ok(!ready[0].revents().is_empty())
+}
+
+/// Waits with select(2), until a descriptor can be read; with poll(2) for numbers that a set does not
+/// hold.
+fn is_selected(
+    descriptor: BorrowedFd<'_>,
+    signals: &Signals,
+    left: Option<Duration>,
+) -> io::Result<bool> {
+    let both = [descriptor, signals.descriptor()];
+    if both.iter().any(|fd| usize::try_from(fd.as_raw_fd()).is_ok_and(|fd| fd >= FD_SETSIZE)) {
+        return is_polled(descriptor, PollFlags::IN, signals, left);
+    }
+    let mut ready = FdSet::new();
+    both.into_iter().for_each(|fd| ready.insert(fd));
+    // Longer waits are not valid everywhere: this one is begun again.
+    let left = left.map(|left| left.min(MAX_SELECT).as_millis());
+    let mut left = left.map(|left| TimeVal::milliseconds(i64::try_from(left).unwrap_or(1)));
+    select(None, &mut ready, None, None, left.as_mut())?;
+    Ok(ready.contains(descriptor))
 }
 
 /// Ends the process by the default action of a signal.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rustix::termios::{QueueSelector, tcflush};
 
 use crate::cut::Cut as _;
-use crate::io::signals::{Signals, Woken, wait_for};
+use crate::io::signals::{Signals, Woken, wait_for_terminal};
 
 /// The terminal.
 pub(crate) struct Terminal(File);
@@ -39,7 +39,7 @@ impl Terminal {
         let mut exchange = terminal.write_all(question.as_bytes());
         let mut answer = Vec::new();
         while exchange.is_ok() && !answer.contains(&b'\n') {
-            match wait_for(&*terminal, signals, until)? {
+            match wait_for_terminal(&*terminal, signals, until)? {
                 Woken::Signal(signal) => return Ok(TerminalAnswer::Signal(signal)),
                 Woken::Time => return Ok(TerminalAnswer::Time),
                 Woken::Ready => {}

@@ -49,8 +49,8 @@ use std::ops::Range;
 
 use crate::cut::Cut as _;
 use crate::event::{
-    Arguments, CallPart, Emit, EmitPieces, Event, Key, Kind, Native, Of, Piece, Pieces, Reasoning,
-    Text,
+    Arguments, CallPart, Emit, EmitPieces, Event, Key, Kind, Loose, Native, Of, Piece, Pieces,
+    Reasoning, Text,
 };
 use crate::format::format::Decoder;
 use crate::format::repeatable::Repeatable;
@@ -173,7 +173,7 @@ impl Repeats {
         if let Some((of, range)) = &self.template.native {
             let json = self.template.with_text(range, text);
             let native = Native { of: *of, piece: Piece::part(&json) };
-            emit(Event::new(delta.choice, Kind::Native(native)).into())?;
+            emit(Event::new(delta.choice, Kind::Loose(Loose::Native(native))).into())?;
         }
         emit(Pieces { event: delta.event(text), cuts: &self.cuts })?;
         self.text.clear();
@@ -253,7 +253,7 @@ impl RepeatedDelta {
                 DeltaKind::Reasoning(thought.part)
             }
             Kind::Refusal(_) => DeltaKind::Refusal,
-            Kind::CallPart(part)
+            Kind::Loose(Loose::CallPart(part))
                 if matches!(part.arguments, Arguments::Fragment(_))
                     && part
                         == (CallPart {
@@ -278,11 +278,11 @@ impl RepeatedDelta {
                 Kind::Reasoning(Reasoning { text, part: *part, ..Reasoning::default() })
             }
             DeltaKind::Refusal => Kind::Refusal(text),
-            DeltaKind::Call(key) => Kind::CallPart(CallPart {
+            DeltaKind::Call(key) => Kind::Loose(Loose::CallPart(CallPart {
                 key: *key,
                 arguments: Arguments::Fragment(text),
                 ..CallPart::default()
-            }),
+            })),
         };
         Event::new(self.choice, kind)
     }
@@ -355,7 +355,7 @@ impl RecordTemplate {
     /// Notes an event that came of the record in `data`.
     fn note(&mut self, event: &Event<'_>, data: &[u8]) {
         match event.kind {
-            Kind::Native(Native { of, piece }) if self.native.is_none() => {
+            Kind::Loose(Loose::Native(Native { of, piece })) if self.native.is_none() => {
                 let range = json::place(data, piece.json);
                 if data.get(range.clone()) == Some(piece.json.as_bytes()) {
                     self.native = Some((of, range));
@@ -720,7 +720,7 @@ mod tests {
     fn fragments_repeat_also_where_names_come_in_pieces() {
         let (key, arguments) = (Key::Index(0), Arguments::Fragment("{"));
         let part = CallPart { key, arguments, has_name_pieces: true, ..CallPart::default() };
-        let delta = |part| RepeatedDelta::of(&Event::new(0, Kind::CallPart(part)));
+        let delta = |part| RepeatedDelta::of(&Event::new(0, Kind::Loose(Loose::CallPart(part))));
         assert!(delta(part).is_some());
         assert!(delta(CallPart { name: Some("f"), ..part }).is_none());
     }
@@ -776,7 +776,7 @@ mod tests {
         let json = data.get(6..20).unwrap();
         let native = Native { of: Of::Message, piece: Piece::part(json) };
         let mut template = RecordTemplate::default();
-        for event in [Kind::Native(native), Kind::Text(Text::new("sea"))] {
+        for event in [Kind::Loose(Loose::Native(native)), Kind::Text(Text::new("sea"))] {
             template.note(&event.into(), data.as_bytes());
         }
         assert!(template.is_text());

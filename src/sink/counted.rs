@@ -9,7 +9,7 @@ use crate::sink::{Fused, Sink};
 /// Hands on what counted of the messages of a run, each of which is one of its rounds: nothing of
 /// an attempt that was made again, and where only the answer is wanted, the last message alone, once
 /// the run has ended. Messages of no run go through as they come.
-pub struct Counted<S> {
+pub(crate) struct Counted<S> {
     inner: Fused<S>,
     /// True if only the last message is wanted.
     only_last: bool,
@@ -21,7 +21,7 @@ pub struct Counted<S> {
 
 impl<S: Sink> Counted<S> {
     /// Hands on to `inner` what counted; if `only_last`, of the last message alone.
-    pub fn new(inner: S, only_last: bool) -> Self {
+    pub(crate) fn new(inner: S, only_last: bool) -> Self {
         Counted { inner: Fused::new(inner), only_last, held: Vec::new(), is_run: false }
     }
 

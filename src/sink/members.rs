@@ -199,14 +199,7 @@ pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
         Kind::Error(_) => "error",
         Kind::ToolStart(_) => "tool_start",
         Kind::RunEnd(_) => "end",
-        Kind::CallPart(_)
-        | Kind::Native(_)
-        | Kind::CallEnd(_)
-        | Kind::Lost
-        | Kind::Withdrawn
-        | Kind::End
-        | Kind::Record
-        | Kind::Time(_) => return None,
+        Kind::Loose(_) | Kind::Record | Kind::Time(_) => return None,
     })
 }
 
@@ -233,14 +226,7 @@ pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
         Kind::Error(it) => failure(it, to),
         Kind::ToolStart(it) => tool_call_start(it, to),
         Kind::RunEnd(it) => run_end(it, to),
-        Kind::CallPart(_)
-        | Kind::Native(_)
-        | Kind::CallEnd(_)
-        | Kind::Lost
-        | Kind::Withdrawn
-        | Kind::End
-        | Kind::Record
-        | Kind::Time(_) => {}
+        Kind::Loose(_) | Kind::Record | Kind::Time(_) => {}
     }
 }
 

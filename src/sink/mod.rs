@@ -34,19 +34,19 @@ use serde_json::value::RawValue;
 pub use capped::Capped;
 pub use classify::Classify;
 #[cfg(feature = "cli")]
-pub use counted::Counted;
+pub(crate) use counted::Counted;
 pub use frames::Frames;
 pub(crate) use frames::error_code;
 pub(crate) use fused::{Fused, Latch};
 pub use join::Join;
 pub use ndjson::Ndjson;
 #[cfg(feature = "cli")]
-pub use people::{Look, Parts, People};
+pub(crate) use people::{Look, Parts, People};
 pub use schema::schema;
 #[cfg(feature = "cli")]
 pub(crate) use sum::grouped;
 #[cfg(feature = "cli")]
-pub use sum::{Sum, Summed};
+pub(crate) use sum::{Sum, Summed};
 pub use values::Values;
 
 use crate::event::{Event, Kind, OwnedEvent, Pieces};

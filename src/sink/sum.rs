@@ -17,7 +17,7 @@ const MAX_SHOWN: usize = 10;
 
 /// The sum of messages.
 #[derive(Clone, Debug, Default)]
-pub struct Sum {
+pub(crate) struct Sum {
     /// The number of messages of each type.
     types: BTreeMap<&'static str, u64>,
     input_tokens: u64,
@@ -63,7 +63,7 @@ impl Sum {
     }
 
     /// Adds the messages of another input.
-    pub fn add(&mut self, other: Sum) {
+    pub(crate) fn add(&mut self, other: Sum) {
         for (name, count) in other.types {
             *self.types.entry(name).or_default() += count;
         }
@@ -108,14 +108,14 @@ impl fmt::Display for Sum {
 }
 
 /// A sink before another one, which counts what passes.
-pub struct Summed<'s, S> {
+pub(crate) struct Summed<'s, S> {
     inner: S,
     sum: &'s mut Sum,
 }
 
 impl<'s, S: Sink> Summed<'s, S> {
     /// Adds to `sum`, and hands on to `inner`.
-    pub fn new(inner: S, sum: &'s mut Sum) -> Self {
+    pub(crate) fn new(inner: S, sum: &'s mut Sum) -> Self {
         Summed { inner, sum }
     }
 }

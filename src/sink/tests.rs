@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use super::*;
 use crate::event::{
-    Block, CallInput, Code, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Output,
-    ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
+    Block, CallInput, Code, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Loose,
+    Output, ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
     ToolResult, Usage, Warning, WarningCode,
 };
 use crate::frame;
@@ -206,7 +206,7 @@ fn lines_of_the_unknown() {
         Kind::ProviderEvent(ProviderEvent { event: Some("ping"), data: Output::Text("{}") }),
         r#"{"type":"provider_event","event":"ping","data":"{}"}"#,
     );
-    check_event(Kind::End, "");
+    check_event(Kind::Loose(Loose::End), "");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use serde_json::{Map, Value, json};
-use toolstream::convert::{Converter, MessageCount, OneMessage, Options};
+use toolstream::convert::{Converter, OneMessage, Options};
 use toolstream::event::FinishReason;
 use toolstream::format::{Carry, FORMATS, Info, Losses, Writing};
 use toolstream::{AssemblerConfig, Config, Pipeline, convert, format};
@@ -20,7 +20,7 @@ fn converted<'a>(
     options: &Options,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<u8>, Losses) {
-    let (mut out, mut seen, mut losses) = (Vec::new(), MessageCount::default(), Losses::default());
+    let (mut out, mut seen, mut losses) = (Vec::new(), 0_u64, Losses::default());
     let converter = Converter::new(&mut out, to, options, &mut losses);
     let mut sink = OneMessage::new(converter, None, &mut seen);
     let mut pipeline = Pipeline::new(&convert::config(config, options));

@@ -10,15 +10,15 @@ use toolstream::Config;
 use toolstream::dialect::{Body, Dialect, Raw};
 use toolstream::dialect::{DIALECTS, Selection};
 use toolstream::event::{
-    Arguments, CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind,
-    Output, Reason, Reasoning, Start, Text, ToolResult, Usage, Warning, WarningCode,
+    Arguments, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind, Output,
+    Reason, Reasoning, Start, Text, ToolResult, Usage, Warning, WarningCode,
 };
 use toolstream::format;
 use toolstream::format::FORMATS;
 use toolstream::frame;
 use toolstream::frame::{FrameConfig, Framed};
 use toolstream::internals::report_on;
-use toolstream::internals::{Assembler, exchanges};
+use toolstream::internals::{Assembler, CallEnd, Loose, exchanges};
 use toolstream::internals::{describe, explain};
 use toolstream::sink::{Frames, Join, Label, Ndjson, Sink};
 
@@ -250,14 +250,14 @@ fn kind(what: u8, which: u8) -> Kind<'static> {
         1 => Kind::Text(Text::new(piece)),
         2 => Kind::Reasoning(Reasoning { text: piece, signature: name, ..Reasoning::default() }),
         3 => Kind::Refusal(piece),
-        4 => Kind::CallPart(part(Arguments::None)),
-        5 | 6 => Kind::CallPart(part(Arguments::Fragment(piece))),
-        7 => Kind::CallPart(part(Arguments::Repaired(piece))),
-        8 => Kind::CallPart(part(Arguments::Value(value))),
-        9 => Kind::CallPart(part(Arguments::Placeholder(value))),
-        10 => Kind::CallPart(part(Arguments::Done(piece))),
-        11 => Kind::CallPart(part(Arguments::Free(piece))),
-        12 | 13 => Kind::CallEnd(CallEnd { key: key(which), fault }),
+        4 => Kind::Loose(Loose::CallPart(part(Arguments::None))),
+        5 | 6 => Kind::Loose(Loose::CallPart(part(Arguments::Fragment(piece)))),
+        7 => Kind::Loose(Loose::CallPart(part(Arguments::Repaired(piece)))),
+        8 => Kind::Loose(Loose::CallPart(part(Arguments::Value(value)))),
+        9 => Kind::Loose(Loose::CallPart(part(Arguments::Placeholder(value)))),
+        10 => Kind::Loose(Loose::CallPart(part(Arguments::Done(piece)))),
+        11 => Kind::Loose(Loose::CallPart(part(Arguments::Free(piece)))),
+        12 | 13 => Kind::Loose(Loose::CallEnd(CallEnd { key: key(which), fault })),
         14 => {
             let output = Output::Json(value);
             Kind::ToolResult(ToolResult { id, name, output, ..ToolResult::default() })
@@ -270,7 +270,7 @@ fn kind(what: u8, which: u8) -> Kind<'static> {
             ..Finish::new(FinishReason::ALL[usize::from(which) % 3])
         }),
         18 => Kind::Error(Failure::new(Code::Provider, piece, None)),
-        _ => Kind::End,
+        _ => Kind::Loose(Loose::End),
     }
 }
 

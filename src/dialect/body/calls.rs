@@ -8,7 +8,7 @@ use crate::cut::Cut as _;
 use crate::dialect::body::elements::Elements;
 use crate::event;
 use crate::event::{
-    Arguments, CallEnd, CallPart, Event, Key, Kind, Reason, Warning, WarningCode, is_blank,
+    Arguments, CallEnd, CallPart, Event, Key, Kind, Loose, Reason, Warning, WarningCode, is_blank,
 };
 use crate::json;
 use crate::json::Scanner;
@@ -311,14 +311,14 @@ impl TextCalls {
         let Unsent { begins, name, id } = std::mem::take(&mut call.unsent);
         let name = if name { &call.name } else { &None };
         let (opener, opener_id) = if begins { (&self.name, &self.id) } else { (&None, &None) };
-        emit.feed(Kind::CallPart(CallPart {
+        emit.feed(Kind::Loose(Loose::CallPart(CallPart {
             key: call.key,
             name: name.as_deref().or(opener.as_deref()),
             id: id.as_deref().or(opener_id.as_deref()),
             source: begins.then_some(self.source),
             arguments,
             ..CallPart::default()
-        }))
+        })))
     }
 
     /// Emits a warning, after the arguments before it.
@@ -368,7 +368,7 @@ impl TextCalls {
         let too_large = std::mem::take(&mut self.is_over).then_some(Reason::TooLarge);
         let damaged = std::mem::take(&mut self.has_control).then_some(Reason::Malformed);
         let fault = too_large.or(call.fault).or(damaged).map(|reason| (reason, self.raw.as_str()));
-        let ended = emit.feed(Kind::CallEnd(CallEnd { key: call.key, fault }));
+        let ended = emit.feed(Kind::Loose(Loose::CallEnd(CallEnd { key: call.key, fault })));
         self.raw.clear();
         self.raw.shrink_to(MAX_MARKUP);
         ended
@@ -386,7 +386,7 @@ impl TextCalls {
         let Some(call) = self.open.take() else { return Ok(()) };
         let reason = if self.is_over { Reason::TooLarge } else { Reason::Truncated };
         let fault = Some((reason, self.raw.as_str()));
-        emit.feed(Kind::CallEnd(CallEnd { key: call.key, fault }))
+        emit.feed(Kind::Loose(Loose::CallEnd(CallEnd { key: call.key, fault })))
     }
 
     /// True if the markup has given a call, which is closed.

@@ -7,7 +7,7 @@ use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::machine::Machine;
 use crate::dialect::spec::StartIn;
-use crate::event::{Event, Kind};
+use crate::event::{Event, Kind, Loose};
 
 /// The bytes that a text is kept for until it needs a machine, whose tables take longer to make
 /// than a short answer takes to be read.
@@ -80,7 +80,7 @@ fn first_sign(text: &str) -> Option<usize> {
 fn feed(machine: &mut Machine, text: &str) -> Option<&'static str> {
     let mut has_call = false;
     let mut emit = |event: &Event<'_>| {
-        has_call |= matches!(event.kind, Kind::CallPart(_));
+        has_call |= matches!(event.kind, Kind::Loose(Loose::CallPart(_)));
         Ok(())
     };
     let fed = machine.feed(text, &mut ChoiceEmit::new(0, &mut emit));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::*;
 use crate::dialect::table;
-use crate::event::{Arguments, CallPart, Event, Kind};
+use crate::event::{Arguments, CallPart, Event, Kind, Loose};
 use crate::scan::{Lookahead, Sight};
 
 fn machine(name: &str, start_in: StartIn) -> Machine {
@@ -23,7 +23,9 @@ fn feed(machine: &mut Machine, piece: &str) -> String {
         came += &match event.kind {
             Kind::Text(text) => text.text.to_owned(),
             Kind::Reasoning(reasoning) => format!("({})", reasoning.text),
-            Kind::CallPart(CallPart { arguments: Arguments::Fragment(text), .. }) => {
+            Kind::Loose(Loose::CallPart(CallPart {
+                arguments: Arguments::Fragment(text), ..
+            })) => {
                 format!("{{{text}}}")
             }
             _ => String::new(),

@@ -84,7 +84,7 @@ impl Blocks {
         let kind = delta.and_then(|delta| delta.kind.non_empty());
         let (Some(delta), Some(kind)) = (delta, kind) else {
             // One that doesn't say of what it is may be of a call that is open.
-            out.emit(0, Kind::Lost)?;
+            out.lost()?;
             return out.unknown(frame, "content_block_delta");
         };
         let index = self.blocks.place(event.index, out)?;
@@ -179,7 +179,7 @@ impl Blocks {
                 let message =
                     format!("the model changed from {} to {}", json::quote(from), json::quote(to));
                 out.warn(WarningCode::ModelChanged, &message)?;
-                out.emit(0, Kind::Withdrawn)?;
+                out.withdraw()?;
             }
             _ if kind.ends_with("tool_result") => {
                 let id = block.tool_use_id.or_empty();

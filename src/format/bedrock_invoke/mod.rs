@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::{
-    Code, Emit, Event, Failure, Finish, FinishReason, Kind, Native, Of, Piece, Start,
+    Code, Emit, Event, Failure, Finish, FinishReason, Kind, Loose, Native, Of, Piece, Start,
 };
 use crate::format::support::emit::Halves;
 use crate::format::support::error::report_failure;
@@ -210,7 +210,7 @@ impl InvokeMessage {
                 self.is_open = true;
                 emit(&Kind::Start(Start { format: FORMAT.name, ..start }).into())?;
                 let piece = Piece::whole(start.format);
-                emit(&Kind::Native(Native { of: Of::Format, piece }).into())
+                emit(&Kind::Loose(Loose::Native(Native { of: Of::Format, piece })).into())
             }
             Kind::Usage(_) => {
                 self.has_usage = true;
@@ -218,7 +218,7 @@ impl InvokeMessage {
             }
             // That of the guardrail comes at the end.
             Kind::Finish(_) if self.is_blocked => Ok(()),
-            Kind::End => {
+            Kind::Loose(Loose::End) => {
                 self.finish_usage(&mut EventOut::new(emit, &mut Halves::default(), 0))?;
                 if self.is_blocked {
                     emit(&Kind::Finish(filtered()).into())?;

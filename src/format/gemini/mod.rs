@@ -12,6 +12,7 @@ mod call;
 mod candidate;
 mod parts;
 mod payload;
+#[cfg(feature = "cli")]
 pub(super) mod reply;
 mod turn;
 mod write;

@@ -3,8 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::event::{
-    Arguments, CallEnd, CallPart, Executor, Key, Kind, Of, Output, Piece, Reason, ToolResult,
-    WarningCode,
+    Arguments, CallPart, Executor, Key, Kind, Of, Output, Piece, Reason, ToolResult, WarningCode,
 };
 use crate::format::gemini::arguments::ArgumentTree;
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
@@ -204,8 +203,7 @@ impl GeminiParts {
                 if out.is_native {
                     out.call(self.choice, part)?;
                 }
-                let fault = Some((reason, text.as_str()));
-                out.emit(self.choice, Kind::CallEnd(CallEnd { key, fault }))
+                out.call_fault(self.choice, key, reason, &text)
             }
         }
     }

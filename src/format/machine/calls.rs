@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-use crate::event::{
-    Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Reason, ToolResult, WarningCode,
-};
+use crate::event::{Arguments, CallPart, Executor, Key, Output, Reason, ToolResult, WarningCode};
 use crate::format::machine::Emitter;
 use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::state::{Collected, Scope};
@@ -159,13 +157,13 @@ impl Emitter {
         let calls = self.turn.calls(choice);
         calls.part(part, out)?;
         let text: Option<Str<'_>> = json::read(json).ok();
-        let fault = match &text {
+        let (reason, text) = match &text {
             Some(text) => (Reason::Malformed, text.as_str()),
             None => (Reason::Schema, json),
         };
         let id = part.id.unwrap_or_default();
         let Some(key) = calls.close(id) else { return Ok(()) };
-        out.emit(choice, Kind::CallEnd(CallEnd { key, fault: Some(fault) }))
+        out.call_fault(choice, key, reason, text)
     }
 
     /// Ends the call of an index or an id. Without one, all calls end, if none of them waits for

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::string::FromUtf8Error;
 
 use super::*;
-use crate::event::{Arguments, Event, Kind};
+use crate::event::{Arguments, Event, Kind, Loose};
 use crate::format::load::{load, read};
 use crate::format::support::emit::Halves;
 use crate::format::table::FORMATS;
@@ -96,7 +96,7 @@ fn in_short(event: &Event<'_>) -> String {
     let kind = match &event.kind {
         Kind::Start(_) => "start".to_owned(),
         Kind::Text(text) => text.text.to_owned(),
-        Kind::CallPart(part) => {
+        Kind::Loose(Loose::CallPart(part)) => {
             let arguments = match part.arguments {
                 Arguments::Fragment(text)
                 | Arguments::Value(text)
@@ -105,12 +105,12 @@ fn in_short(event: &Event<'_>) -> String {
             };
             format!("{:?}:{}({arguments})", part.key, part.name.unwrap_or_default())
         }
-        Kind::CallEnd(end) => format!("{:?}.", end.key),
+        Kind::Loose(Loose::CallEnd(end)) => format!("{:?}.", end.key),
         Kind::Block(block) => format!("{}={}", block.name, block.text),
         Kind::Warning(warning) => warning.code.name().to_owned(),
         Kind::Error(failure) => format!("error {}", failure.message),
-        Kind::End => "end".to_owned(),
-        Kind::Lost => "lost".to_owned(),
+        Kind::Loose(Loose::End) => "end".to_owned(),
+        Kind::Loose(Loose::Lost) => "lost".to_owned(),
         Kind::ProviderEvent(_) => "?".to_owned(),
         Kind::Finish(finish) => finish.finish_reason.name().to_owned(),
         other => format!("{other:?}"),

@@ -6,6 +6,7 @@
 
 pub(super) mod delta;
 pub(super) mod payload;
+#[cfg(feature = "cli")]
 pub(super) mod reply;
 pub(super) mod turn;
 mod write;

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use crate::event::{
-    Arguments, CallEnd, CallPart, Executor, Key, Kind, Output, Piece, Reason, ToolResult,
-};
+use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, Piece, Reason, ToolResult};
 use crate::format::openai_responses::payload::{ResponseItem, Whole};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::hash;
@@ -149,8 +147,7 @@ impl ItemCall {
         out.call(0, CallPart { kind, item_id, namespace, native, ..part })?;
         let given = arguments(item, whole.json);
         if is_other(self.id, item.call_id()) || is_other(self.name, tool(item)) {
-            let fault = Some((Reason::Conflict, given.text()));
-            return out.emit(0, Kind::CallEnd(CallEnd { key, fault }));
+            return out.call_fault(0, key, Reason::Conflict, given.text());
         }
         match given {
             ItemInput::Text(text) => self.repeat(&text, false, out)?,

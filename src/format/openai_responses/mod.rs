@@ -9,6 +9,7 @@ mod calls;
 mod events;
 mod items;
 mod payload;
+#[cfg(feature = "cli")]
 pub(super) mod reply;
 mod state;
 mod turn;

@@ -4,9 +4,10 @@
 //! everywhere, and all items once more in the last event.
 
 use crate::event::{
-    CallInput, Code, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
+    CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
     ToolCallStart, Usage,
 };
+#[cfg(feature = "cli")]
 use crate::format::reply::Trouble;
 use crate::format::support::writing::{error_word, texts_of_parts};
 use crate::format::write::{
@@ -351,7 +352,10 @@ impl Encoder for ResponseEvents {
 }
 
 /// Returns the event of a response that failed.
+#[cfg(feature = "cli")]
 pub(super) fn failed(trouble: &Trouble<'_>) -> String {
+    use crate::event::Code;
+
     let failure = Failure::new(Code::Provider, trouble.message, None);
     let failure = Failure { provider_code: Some(trouble.word), ..failure };
     let (status, error) = ("failed", Some(&failure));

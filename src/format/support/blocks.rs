@@ -115,7 +115,7 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
             let message = format!("an event without index was taken to be of the latest {noun}");
             out.warn(WarningCode::MissingIndex, &message)?;
             if self.open.len() > 1 {
-                out.emit(0, Kind::Lost)?;
+                out.lost()?;
             }
         }
         self.latest = index.unwrap_or(self.latest);
@@ -157,7 +157,7 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
     /// Passes over a delta that can't be read: if it is of a call, that lacks a piece.
     pub(crate) fn pass_over(&mut self, index: u64, out: &mut EventOut) -> Done {
         match self.open.get(&index) {
-            Some(OpenIndexedBlock::Call(_)) => out.emit(0, Kind::Lost),
+            Some(OpenIndexedBlock::Call(_)) => out.lost(),
             _ => Ok(()),
         }
     }

@@ -7,7 +7,7 @@ use std::io;
 
 use crate::event::{
     Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
-    Kind, MAX_CHOICES, Native, Of, Output, Piece, ProviderEvent, Reasoning, Start,
+    Kind, Loose, MAX_CHOICES, Native, Of, Output, Piece, ProviderEvent, Reason, Reasoning, Start,
     TOO_MANY_CHOICES, Text, Warning, WarningCode,
 };
 use crate::format::support::finish;
@@ -30,7 +30,7 @@ pub struct EventOut<'o> {
 
 impl<'o> EventOut<'o> {
     /// Returns an output for the frame at `offset`.
-    pub fn new(emit: &'o mut Emit<'o>, halves: &'o mut Halves, offset: u64) -> Self {
+    pub(crate) fn new(emit: &'o mut Emit<'o>, halves: &'o mut Halves, offset: u64) -> Self {
         EventOut { emit, halves, offset, is_native: false }
     }
 
@@ -55,7 +55,7 @@ impl<'o> EventOut<'o> {
     /// body without a finish reason.
     pub(crate) fn unclosed(&mut self, decode: impl FnOnce(&mut EventOut<'_>) -> Done) -> Done {
         let pass_on = |event: &Event<'_>, emit: &mut Emit<'_>| match event.kind {
-            Kind::CallEnd(_) => Ok(()),
+            Kind::Loose(Loose::CallEnd(_)) => Ok(()),
             _ => emit(event),
         };
         self.intercept(pass_on, decode)
@@ -65,13 +65,13 @@ impl<'o> EventOut<'o> {
     /// lost that may have been a part of it.
     pub(crate) fn distrusted(&mut self, decode: &mut dyn FnMut(&mut EventOut<'_>) -> Done) -> Done {
         let pass_on = |event: &Event<'_>, emit: &mut Emit<'_>| {
-            if let Kind::CallEnd(_) | Kind::Finish(_) = event.kind {
-                emit(&Kind::Lost.into())?;
+            if let Kind::Loose(Loose::CallEnd(_)) | Kind::Finish(_) = event.kind {
+                emit(&Kind::Loose(Loose::Lost).into())?;
             }
             emit(event)
         };
         self.intercept(pass_on, decode)?;
-        self.emit(0, Kind::Lost)
+        self.lost()
     }
 
     /// Emits an event that has no method of its own.
@@ -84,7 +84,7 @@ impl<'o> EventOut<'o> {
         if !self.is_native {
             return Ok(());
         }
-        self.emit(choice, Kind::Native(Native { of, piece }))
+        self.emit(choice, Kind::Loose(Loose::Native(Native { of, piece })))
     }
 
     /// Emits the start of a message.
@@ -95,7 +95,7 @@ impl<'o> EventOut<'o> {
     /// Emits the end of a message.
     pub fn end(&mut self) -> Done {
         self.flush()?;
-        self.emit(0, Kind::End)
+        self.emit(0, Kind::Loose(Loose::End))
     }
 
     /// Ends a message that was not complete when the next one began.
@@ -200,7 +200,7 @@ impl<'o> EventOut<'o> {
     /// Emits a fragment of a call, with arguments as they are in `part`.
     pub fn call(&mut self, choice: u64, part: CallPart<'_>) -> Done {
         let native = part.native.filter(|_| self.is_native);
-        self.emit(choice, Kind::CallPart(CallPart { native, ..part }))
+        self.emit(choice, Kind::Loose(Loose::CallPart(CallPart { native, ..part })))
     }
 
     /// Emits a fragment of a call that continues its arguments.
@@ -241,7 +241,24 @@ impl<'o> EventOut<'o> {
     /// Emits the end of a call, or with [`Key::None`] of all calls of a choice.
     pub fn call_end(&mut self, choice: u64, key: Key) -> Done {
         self.flush_slot(choice, Slot::Call(key))?;
-        self.emit(choice, Kind::CallEnd(CallEnd { key, fault: None }))
+        self.emit(choice, Kind::Loose(Loose::CallEnd(CallEnd { key, fault: None })))
+    }
+
+    /// Emits the end of a call that must not be run: the reason, and its text as the model wrote it.
+    pub fn call_fault(&mut self, choice: u64, key: Key, reason: Reason, text: &str) -> Done {
+        let fault = Some((reason, text));
+        self.emit(choice, Kind::Loose(Loose::CallEnd(CallEnd { key, fault })))
+    }
+
+    /// Tells that something was lost which may have been a part of any call that is open: none of
+    /// them may run.
+    pub fn lost(&mut self) -> Done {
+        self.emit(0, Kind::Loose(Loose::Lost))
+    }
+
+    /// Takes back the calls that have come: another model writes what follows.
+    pub fn withdraw(&mut self) -> Done {
+        self.emit(0, Kind::Loose(Loose::Withdrawn))
     }
 
     /// Emits a citation, an annotation, generated media: a JSON value.
@@ -378,7 +395,7 @@ const MAX_HALVES: usize = 1024;
 
 /// Buffered halves of characters, each waiting for its other half.
 #[derive(Debug, Default)]
-pub struct Halves(BTreeMap<(u64, Slot), u16>);
+pub(crate) struct Halves(BTreeMap<(u64, Slot), u16>);
 
 /// The text that a piece continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -410,11 +427,11 @@ impl Slot {
                 Kind::Reasoning(Reasoning { text, part, ..Reasoning::default() })
             }
             Slot::Refusal => Kind::Refusal(text),
-            Slot::Call(key) => Kind::CallPart(CallPart {
+            Slot::Call(key) => Kind::Loose(Loose::CallPart(CallPart {
                 key,
                 arguments: Arguments::Fragment(text),
                 ..CallPart::default()
-            }),
+            })),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::event::{Arguments, CallPart, Event, Kind};
+use crate::event::{Arguments, CallPart, Event, Kind, Loose};
 use crate::frame::Frame;
 use crate::json;
 use crate::json::{Fault, FromJson, Reader, Str};
@@ -35,12 +35,12 @@ impl<'f> Misnamed<'f> {
     /// Returns a fragment that begins a call without arguments, with what may be its arguments.
     #[inline]
     pub(crate) fn complete<'e>(&'e mut self, event: &Event<'e>) -> Option<Event<'e>> {
-        let Kind::CallPart(part) = event.kind else { return None };
+        let Kind::Loose(Loose::CallPart(part)) = event.kind else { return None };
         let (Some(name), Arguments::None, None) = (part.name, part.arguments, part.executor) else {
             return None;
         };
         let part = CallPart { arguments: self.of(name), ..part };
-        Some(Event::new(event.choice, Kind::CallPart(part)))
+        Some(Event::new(event.choice, Kind::Loose(Loose::CallPart(part))))
     }
 
     #[cold]

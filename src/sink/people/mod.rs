@@ -34,42 +34,42 @@ const MAX_LINES: usize = 8;
 
 /// The parts of a message that are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub(crate) struct Parts {
     /// The answer, and a refusal.
-    pub text: bool,
+    pub(crate) text: bool,
     /// The model's thinking.
-    pub reasoning: bool,
+    pub(crate) reasoning: bool,
     /// Calls, valid or not.
-    pub calls: bool,
+    pub(crate) calls: bool,
     /// Results of tools.
-    pub results: bool,
+    pub(crate) results: bool,
     /// The model, the tokens and the times, as a last line.
-    pub usage: bool,
+    pub(crate) usage: bool,
 }
 
 impl Parts {
     /// Every part.
-    pub const ALL: Parts =
+    pub(crate) const ALL: Parts =
         Parts { text: true, reasoning: true, calls: true, results: true, usage: true };
     /// The answer alone.
-    pub const TEXT: Parts =
+    pub(crate) const TEXT: Parts =
         Parts { text: true, reasoning: false, calls: false, results: false, usage: false };
 }
 
 /// The look of a message.
 #[derive(Clone, Debug)]
-pub struct Look {
+pub(crate) struct Look {
     /// The parts that are shown.
-    pub parts: Parts,
+    pub(crate) parts: Parts,
     /// True if characters that could harm a terminal are escaped, and a message ends with a line
     /// break.
-    pub is_terminal: bool,
+    pub(crate) is_terminal: bool,
     /// True if escape sequences dim and colour parts.
-    pub has_color: bool,
+    pub(crate) has_color: bool,
     /// The columns of the terminal.
-    pub width: usize,
+    pub(crate) width: usize,
     /// True if lines are broken between words, and Markdown gets styles where there are colours.
-    pub is_laid_out: bool,
+    pub(crate) is_laid_out: bool,
 }
 
 /// Shows messages as people read them, as they come: the text, and as far as they are asked for,
@@ -77,7 +77,7 @@ pub struct Look {
 ///
 /// It wants the values of calls, from a [`Values`](crate::sink::Values) that hands on their starts
 /// as well, and one choice.
-pub struct People<W> {
+pub(crate) struct People<W> {
     out: W,
     look: Look,
     /// The input's name, if there are several.
@@ -155,7 +155,7 @@ impl<W: Write> People<W> {
 
     /// Shows an agent's run while it goes on: the time of each answer counts from what came before
     /// it.
-    pub fn of_run(self) -> Self {
+    pub(crate) fn of_run(self) -> Self {
         People { is_run: true, clock: Some(Clock::default()), ..self }
     }
 

@@ -1,6 +1,8 @@
-//! What is public is meant: the items of the library are a list that a change of it changes too.
+//! What is public is meant: the items of the library are a list that a change of it changes too, and
+//! each group of them has its reason.
 //!
-//! `UPDATE_FIXTURES=public cargo test --test it public` writes it.
+//! `UPDATE_FIXTURES=public cargo test --test it public` takes out what is gone, and writes what is new
+//! to the end, under a `?` in place of a reason.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -66,12 +68,35 @@ fn the_list_of_public_items_is_the_library() {
             items.extend(inner.map(|item| format!("{name}::{item}")));
         }
     }
-    let list: String = items.iter().map(|item| format!("{item}\n")).collect();
     let path = root().join("tests/it/house/public.txt");
+    let list = fs::read_to_string(&path).unwrap();
+    let wanted = with_items(&list, items);
     if updated().is_some_and(|part| is_updated(&part, &path.display().to_string())) {
-        fs::write(&path, &list).unwrap();
+        fs::write(&path, &wanted).unwrap();
     }
-    assert_eq!(fs::read_to_string(&path).unwrap_or_default(), list);
+    assert_eq!(list, wanted);
+    assert!(!list.contains(NO_REASON), "say why they are public");
+}
+
+/// The head of a group without a reason.
+const NO_REASON: &str = "# ?\n";
+
+/// Returns the list with these items, each once: groups, each after the line with its reason.
+fn with_items(list: &str, mut items: BTreeSet<String>) -> String {
+    let mut wanted = String::new();
+    for line in list.lines().filter(|line| !line.is_empty()) {
+        match line.starts_with('#') {
+            true if !wanted.is_empty() => wanted += "\n",
+            false if !items.remove(line) => continue,
+            _ => {}
+        }
+        wanted += &format!("{line}\n");
+    }
+    if !items.is_empty() {
+        wanted += &format!("\n{NO_REASON}");
+        wanted.extend(items.iter().map(|item| format!("{item}\n")));
+    }
+    wanted
 }
 
 /// What a caller keeps can go to another thread.

@@ -8,3 +8,5 @@ pub(crate) mod clients;
 pub(crate) mod engines;
 /// The library in a proxy.
 pub(crate) mod proxy;
+/// The library under WebAssembly.
+pub(crate) mod wasm;

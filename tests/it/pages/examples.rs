@@ -1,10 +1,16 @@
 //! The examples print what they say.
 
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
 use insta::assert_snapshot;
 
 #[allow(dead_code)]
 #[path = "../../examples/events.rs"]
-mod events;
+pub(crate) mod events;
+#[allow(dead_code)]
+#[path = "../../examples/futures_stream.rs"]
+mod futures_stream;
 #[allow(dead_code)]
 #[path = "../../examples/own_dialect.rs"]
 mod own_dialect;
@@ -14,6 +20,9 @@ mod own_format;
 #[allow(dead_code)]
 #[path = "../../examples/own_sink.rs"]
 mod own_sink;
+#[allow(dead_code)]
+#[path = "../../examples/tokio_channel.rs"]
+mod tokio_channel;
 
 const CALL: &str = "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\
     \"delta\":{\"content\":\"Hi.\",\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"f\",\
@@ -73,4 +82,65 @@ fn own_format() {
     "#);
     let cut = output!(own_format, "{\"t\":\"Hi\"}\n");
     assert!(cut.contains("\"code\":\"truncated\""), "{cut}");
+}
+
+/// The whole answer, as `parse` has it, however the bytes come.
+fn whole() -> String {
+    output!(events, format!("{CALL}{END}"))
+}
+
+/// The answer, and the error of a connection that broke before its end. No call of it may run.
+#[track_caller]
+fn check_broken(printed: &str) {
+    let last = printed.lines().last().unwrap_or_default();
+    assert!(last.contains("\"code\":\"truncated\",\"message\":\"it broke\""), "{printed}");
+    assert!(!printed.contains("\"tool_call\""), "{printed}");
+    assert_eq!(printed.matches("\"type\":\"error\"").count(), 1, "{printed}");
+}
+
+#[test]
+fn tokio_channel() {
+    let mut out = Vec::new();
+    let input = format!("{CALL}{END}");
+    tokio_channel::run(std::io::Cursor::new(input), &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), whole());
+
+    let mut out = Vec::new();
+    tokio_channel::run(Breaks(CALL.as_bytes()), &mut out).unwrap();
+    check_broken(&String::from_utf8(out).unwrap());
+}
+
+#[test]
+fn futures_stream() {
+    let input = format!("{CALL}{END}");
+    let pieces = || input.as_bytes().chunks(7).map(|piece| Ok(piece.to_vec()));
+    let mut out = Vec::new();
+    futures_stream::run(pieces(), &mut out).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), whole());
+
+    for bytes in [CALL.to_owned(), format!("{CALL}data: {{\"cho")] {
+        let mut out = Vec::new();
+        let broken = [Ok(bytes.into()), Err(std::io::Error::other("it broke"))];
+        futures_stream::run(broken.into_iter(), &mut out).unwrap();
+        check_broken(&String::from_utf8(out).unwrap());
+    }
+}
+
+/// A body that breaks off after these bytes.
+struct Breaks(&'static [u8]);
+
+impl tokio::io::AsyncRead for Breaks {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut tokio::io::ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        match std::mem::take(&mut self.0) {
+            b"" => Poll::Ready(Err(std::io::Error::other("it broke"))),
+            bytes => {
+                buffer.put_slice(bytes);
+                Poll::Ready(Ok(()))
+            }
+        }
+    }
 }
