@@ -462,6 +462,24 @@ impl Start {
     pub(crate) const NEW: Start = Start { id: "", model: "", created: "", late: None };
 }
 
+impl Spec {
+    /// True if no rule says when a call that comes in pieces is whole. Then its message does.
+    pub(crate) fn leaves_calls_open(&self) -> bool {
+        let says = |rule: &Rule| {
+            rule.whole
+                || rule.cumulative
+                || !rule.call_end.is_empty()
+                || !rule.choice.is_empty()
+                || rule.call.is_some_and(|call| call.until)
+        };
+        let rules = || self.on.iter().chain(self.groups.iter().flat_map(|group| group.on));
+        !self.hold
+            && self.log.is_none()
+            && rules().any(|rule| rule.call.is_some())
+            && !rules().any(says)
+    }
+}
+
 impl Done {
     pub(crate) const NEW: Done = Done { warn: None, missing: None };
 }

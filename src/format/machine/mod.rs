@@ -328,6 +328,7 @@ impl Emitter {
         if rule.stop {
             self.message.state = State::Stopped;
             self.turn.cut(out)?;
+            self.end_calls(out)?;
         }
         match rule.end {
             _ if is_unfinished => self.end_unfinished(out),
@@ -690,8 +691,12 @@ impl Emitter {
         self.message.end_unfinished(unfinished.map(|(choice, _)| choice).chain(only), out)
     }
 
-    /// Ends the calls of choices that have finished: they are whole.
+    /// Ends the calls of choices that have finished: they are whole. So are those of a message that
+    /// has come to its end, if no rule says when a call does.
     fn end_calls(&mut self, out: &mut EventOut) -> Done {
+        if self.spec.leaves_calls_open() && self.message.state != State::Failed {
+            return out.call_end(0, Key::None);
+        }
         let mut finished = self.turn.finished.iter().filter(|(_, is_finished)| **is_finished);
         finished.try_for_each(|(choice, _)| out.call_end(choice, Key::None))
     }

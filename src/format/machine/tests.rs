@@ -200,6 +200,18 @@ fn records_may_be_text_or_any_json() {
 }
 
 #[test]
+fn calls_whose_end_no_rule_names_end_with_their_message() {
+    let rules = "on = [{ kind = 'call', call = { key = 'n', name = 'f', arguments = 'a' } },\n\
+                 { kind = 'last', finish = 'why', end = true }, { kind = 'fault', error = '.', end = true }]";
+    let (begun, goes_on) = (("call", r#"{"n":1,"f":"f","a":"{"}"#), ("call", r#"{"n":1,"a":"}"}"#));
+    let pieces = "start Index(0):f({) Index(0):(})";
+    check_rules(rules, &[begun, goes_on, ("last", "{}")], &format!("{pieces} None. end"));
+    check_rules(rules, &[begun, goes_on], pieces);
+    let fails = ("fault", r#"{"message":"m"}"#);
+    check_rules(rules, &[begun, goes_on, fails], &format!("{pieces} error m end"));
+}
+
+#[test]
 fn a_name_may_say_all() {
     let rules = "on = [{ kind = 'said', text = 't' }, { kind = 'last', end = true }]";
     let piece = ("said", r#"{"t":"a"}"#);
@@ -225,7 +237,7 @@ fn records_may_be_lists() {
         ("other", "[]"),
         ("end", "{}"),
     ];
-    check_row(row, &records, "start a Index(0):f() ? unknown_event end");
+    check_row(row, &records, "start a Index(0):f() ? unknown_event None. end");
 }
 
 #[test]
