@@ -320,7 +320,7 @@ pub(crate) enum Begin {
     Late,
     /// It begins a message unless one is open.
     Yes,
-    /// It begins a message. One that is open is cut.
+    /// It begins a message. One that is open is cut; that of a log ends, with a warning.
     Cut,
 }
 

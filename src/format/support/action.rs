@@ -1,7 +1,7 @@
-//! What an agent did, as an item of Codex says it: the call and its result in one object.
+//! What an agent did, as an item of Codex' session files says it: the call and its result in one
+//! object.
 //!
-//! Source: `TurnItem` in `codex-rs/protocol/src/items.rs` (session files), and the items of
-//! `@openai/codex-sdk`, which write the same types in another case.
+//! Source: `TurnItem` in `codex-rs/protocol/src/items.rs`.
 
 use crate::event::{Arguments, CallPart, Executor, Kind, Output, ProviderEvent, ToolResult};
 use crate::format::support::calls::Calls;
@@ -10,25 +10,25 @@ use crate::format::support::object::Object;
 use crate::json;
 
 /// Members of an item that are not what its tool was called with.
-const NOT_ARGUMENTS: &str = "id type item_type status aggregated_output formatted_output stdout \
+const NOT_ARGUMENTS: &str = "id type status aggregated_output formatted_output stdout \
     stderr exit_code duration process_id parsed_cmd success content_items result error \
     agents_states";
 
 /// An action of the agent.
-pub(crate) struct Action<'a> {
-    pub(crate) id: Option<String>,
+struct Action<'a> {
+    id: Option<String>,
     name: String,
     arguments: String,
     output: Option<&'a str>,
     /// True if it failed, or was declined.
-    pub(crate) is_failed: bool,
+    is_failed: bool,
 }
 
 impl<'a> Action<'a> {
     /// Reads an item. It is named after its type, or after the tool if that has a name.
-    pub(crate) fn of(item: &Object<'a>) -> Self {
+    fn of(item: &Object<'a>) -> Self {
         let word = |name| item.word(name).unwrap_or_default();
-        let kind = snake_case(&word("type|item_type"));
+        let kind = snake_case(&word("type"));
         let name = match kind.as_str() {
             "mcp_tool_call" => format!("mcp__{}__{}", word("server"), word("tool")),
             "dynamic_tool_call" => word("tool"),
@@ -46,7 +46,7 @@ impl<'a> Action<'a> {
     }
 
     /// Returns its call.
-    pub(crate) fn call(&self) -> CallPart<'_> {
+    fn call(&self) -> CallPart<'_> {
         CallPart {
             id: self.id.as_deref(),
             name: Some(&self.name),
@@ -57,7 +57,7 @@ impl<'a> Action<'a> {
     }
 
     /// Returns its result, if it says anything of that.
-    pub(crate) fn result(&self) -> Option<ToolResult<'_>> {
+    fn result(&self) -> Option<ToolResult<'_>> {
         Some(ToolResult {
             id: self.id.as_deref().unwrap_or_default(),
             output: Output::Json(self.output?),
