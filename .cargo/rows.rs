@@ -34,16 +34,16 @@ fn row(path: &Path) -> String {
 /// A struct of this type: what a table doesn't have is as in `NEW`. A warning has all.
 fn structure(of: &str, table: &Table) -> String {
     let fields: String = table.iter().map(|(key, value)| field(of, key, value)).collect();
-    let rest = if of == "Warn" { String::new() } else { format!("..{of}::NEW") };
+    let rest = if of == "WarnSpec" { String::new() } else { format!("..{of}::NEW") };
     format!("{of} {{ {fields} {rest} }}")
 }
 
 fn field(of: &str, key: &str, value: &Value) -> String {
     let rust = match (of, key, value) {
-        ("Spec", "start" | "session", Value::Table(inner)) => structure("Start", inner),
-        ("Spec", "detect", Value::Table(inner)) => structure("Detect", inner),
-        ("Spec", "done", Value::Table(inner)) => some("Done", inner),
-        ("Spec", "log", Value::Table(inner)) => some("Log", inner),
+        ("Spec", "start" | "session", Value::Table(inner)) => structure("StartSpec", inner),
+        ("Spec", "detect", Value::Table(inner)) => structure("DetectSpec", inner),
+        ("Spec", "done", Value::Table(inner)) => some("DoneSpec", inner),
+        ("Spec", "log", Value::Table(inner)) => some("LogSpec", inner),
         ("Spec", "usage", Value::Table(inner)) => counts(inner),
         ("Spec", "group", Value::Table(inner)) => return format!("groups: {},", groups(inner)),
         ("Spec", "finish_words", Value::Table(inner)) => list(
@@ -61,17 +61,19 @@ fn field(of: &str, key: &str, value: &Value) -> String {
             );
         }
         ("Spec", "executor", word) => format!("Some({})", variant("Executor", word)),
-        ("Start", "late", code) | ("Done", "warn" | "missing", code) => {
+        ("StartSpec", "late", code) | ("DoneSpec", "warn" | "missing", code) => {
             format!("Some({})", variant("WarningCode", code))
         }
-        ("Done", "ends", _) => return String::new(),
-        ("Warn", "code", code) => variant("WarningCode", code),
-        ("Rule", "call", Value::Table(inner)) => some("Call", inner),
-        ("Rule", "result", Value::Table(inner)) => some("Outcome", inner),
-        ("Rule", "block" | "rest", Value::Table(inner)) => some("Block", inner),
-        ("Rule", "warn", Value::Table(inner)) => some("Warn", inner),
-        ("Rule", "error", Value::Table(inner)) => some("Failure", inner),
-        ("Rule", "error", at) => format!("Some(Failure {{ at: {}, ..Failure::NEW }})", text(at)),
+        ("DoneSpec", "ends", _) => return String::new(),
+        ("WarnSpec", "code", code) => variant("WarningCode", code),
+        ("Rule", "call", Value::Table(inner)) => some("CallSpec", inner),
+        ("Rule", "result", Value::Table(inner)) => some("ResultSpec", inner),
+        ("Rule", "block" | "rest", Value::Table(inner)) => some("BlockSpec", inner),
+        ("Rule", "warn", Value::Table(inner)) => some("WarnSpec", inner),
+        ("Rule", "error", Value::Table(inner)) => some("FailureSpec", inner),
+        ("Rule", "error", at) => {
+            format!("Some(FailureSpec {{ at: {}, ..FailureSpec::NEW }})", text(at))
+        }
         ("Rule", "hook", Value::Table(inner)) => {
             format!("Some(Hook {{ at: {}, run: {} }})", text(&inner["at"]), word(&inner["run"]))
         }
@@ -81,9 +83,9 @@ fn field(of: &str, key: &str, value: &Value) -> String {
         ("Rule", "begin", said) => said_as("Begin", said),
         ("Rule", "end", said) => said_as("End", said),
         ("Rule", "weak", said) => said_as("Weak", said),
-        ("Rule", "part", _) | ("Call", "until", _) => "true".to_owned(),
-        ("Call", "type", places) => return format!("of_type: {},", text(places)),
-        ("Outcome", "if", flag) => return format!("condition: {},", text(flag)),
+        ("Rule", "part", _) | ("CallSpec", "until", _) => "true".to_owned(),
+        ("CallSpec", "type", places) => return format!("of_type: {},", text(places)),
+        ("ResultSpec", "if", flag) => return format!("condition: {},", text(flag)),
         (_, "on", Value::Array(rules)) => list(
             rules.iter().map(|rule| structure("Rule", rule.as_table().expect("a rule is a table"))),
         ),
@@ -105,9 +107,9 @@ fn field(of: &str, key: &str, value: &Value) -> String {
 fn is_list(of: &str, key: &str) -> bool {
     let lists: &[&str] = match of {
         "Spec" | "Group" => &["kind"],
-        "Detect" => &["has", "not"],
+        "DetectSpec" => &["has", "not"],
         "Rule" => &["has", "not", "needs", "at", "each", "blocks", "usage"],
-        "Call" => &["key"],
+        "CallSpec" => &["key"],
         _ => &[],
     };
     lists.contains(&key)

@@ -110,8 +110,8 @@ pub struct Seen {
 /// Reads a file in pieces of so many bytes. Returns nothing if it is no cassette.
 #[doc(hidden)]
 pub fn exchanges(bytes: &[u8], piece: usize) -> Option<Seen> {
-    struct Pieces<'b>(&'b [u8], usize);
-    impl Read for Pieces<'_> {
+    struct ReadPieces<'b>(&'b [u8], usize);
+    impl Read for ReadPieces<'_> {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
             let size = out.len().min(self.1);
             self.0.read(out.get_mut(..size).unwrap_or_default())
@@ -126,7 +126,7 @@ pub fn exchanges(bytes: &[u8], piece: usize) -> Option<Seen> {
         }
     };
     let mut seen = Seen::default();
-    for exchange in found.open(Box::new(Pieces(bytes, piece.max(1)))) {
+    for exchange in found.open(Box::new(ReadPieces(bytes, piece.max(1)))) {
         match exchange {
             Ok(exchange) => {
                 let bytes = [exchange.head(), exchange.body].concat();

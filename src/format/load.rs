@@ -27,7 +27,7 @@ use crate::format::check;
 use crate::format::format::Format;
 use crate::format::repeatable::Repeatable;
 use crate::format::spec::{
-    Detect, Done, Group, Log, Places, Row as FormatRow, Rule, Spec, Start, Word,
+    DetectSpec, DoneSpec, Group, LogSpec, Places, Row as FormatRow, Rule, Spec, StartSpec, Word,
 };
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::table::find;
@@ -124,19 +124,19 @@ struct File {
     #[serde(default, deserialize_with = "leak::one_or_more")]
     kind: &'static [Places],
     #[serde(default)]
-    start: Start,
+    start: StartSpec,
     #[serde(default)]
-    session: Start,
+    session: StartSpec,
     #[serde(default)]
-    detect: Detect,
+    detect: DetectSpec,
     #[serde(default)]
-    done: Option<Done>,
+    done: Option<DoneSpec>,
     #[serde(default)]
     hold: bool,
     #[serde(default, deserialize_with = "leak::some_word")]
     executor: Option<Executor>,
     #[serde(default)]
-    log: Option<Log>,
+    log: Option<LogSpec>,
     #[serde(default)]
     finish_words: BTreeMap<String, String>,
     #[serde(deserialize_with = "leak::list")]

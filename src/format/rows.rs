@@ -10,8 +10,8 @@ mod written {
     use crate::event::{FinishReason, WarningCode};
     use crate::format::repeatable::Repeatable;
     use crate::format::spec::{
-        Begin, Block, Call, Detect, Done, End, Failure, Group, Hook, Log, Outcome, Row, Rule, Spec,
-        Start, Warn, Weak,
+        Begin, BlockSpec, CallSpec, DetectSpec, DoneSpec, End, FailureSpec, Group, Hook, LogSpec,
+        ResultSpec, Row, Rule, Spec, StartSpec, WarnSpec, Weak,
     };
     use crate::format::support::action;
     use crate::format::support::usage::{Field, Op};

@@ -72,17 +72,17 @@ pub(crate) struct Spec {
     /// its frame; with `key:`, each member of the record that a rule names is a record of that
     /// kind.
     pub(crate) kind: &'static [Places],
-    pub(crate) start: Start,
+    pub(crate) start: StartSpec,
     /// Members that any record may have, for the next start.
-    pub(crate) session: Start,
-    pub(crate) detect: Detect,
-    pub(crate) done: Option<Done>,
+    pub(crate) session: StartSpec,
+    pub(crate) detect: DetectSpec,
+    pub(crate) done: Option<DoneSpec>,
     /// True if whoever sends a whole call may run it too: it waits for its result, or for a rule
     /// with `release`.
     pub(crate) hold: bool,
     /// Who runs its calls, if not the caller.
     pub(crate) executor: Option<Executor>,
-    pub(crate) log: Option<Log>,
+    pub(crate) log: Option<LogSpec>,
     /// Reasons to stop that mean another thing in this format.
     pub(crate) finish_words: &'static [(Word, FinishReason)],
     /// The first that applies says what a record is. A record to which none applies is an error of
@@ -98,7 +98,7 @@ pub(crate) struct Spec {
 /// What the beginning of a message says.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Start {
+pub(crate) struct StartSpec {
     #[serde(deserialize_with = "leak::text")]
     pub(crate) id: Places,
     #[serde(deserialize_with = "leak::text")]
@@ -114,7 +114,7 @@ pub(crate) struct Start {
 /// What the rules' kinds leave open of a first record.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Detect {
+pub(crate) struct DetectSpec {
     /// All of these stand in it. A row whose rules have no kinds needs one.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) has: &'static [Places],
@@ -125,7 +125,7 @@ pub(crate) struct Detect {
 
 /// The meaning of `[DONE]`: it ends its message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Done {
+pub(crate) struct DoneSpec {
     /// The warning if that has not stopped.
     pub(crate) warn: Option<WarningCode>,
     /// The warning if it is missing after a message that has stopped.
@@ -138,7 +138,7 @@ pub(crate) struct Done {
 /// calls. A call whose id is known and has no result, and a second result, say a thing again.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Log {
+pub(crate) struct LogSpec {
     /// Messages have an end of their own: one without it is cut.
     pub(crate) ends: bool,
     /// The counts of a message are those of its session so far.
@@ -244,21 +244,21 @@ pub(crate) struct Rule {
     pub(crate) signature: Places,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) redacted: Places,
-    pub(crate) call: Option<Call>,
-    pub(crate) result: Option<Outcome>,
+    pub(crate) call: Option<CallSpec>,
+    pub(crate) result: Option<ResultSpec>,
     /// Objects inside, as `PLACES > GROUP`: those of a list, or one by itself.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) each: &'static [Word],
-    pub(crate) block: Option<Block>,
+    pub(crate) block: Option<BlockSpec>,
     /// Places of blocks that are named after their last key. A list is one block.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) blocks: &'static [Places],
     /// An object that is a block if it has members that are no counts of the rule's.
-    pub(crate) rest: Option<Block>,
+    pub(crate) rest: Option<BlockSpec>,
     /// The index or id of a call that ends. Where the record has none, all calls end.
     #[serde(deserialize_with = "leak::text")]
     pub(crate) call_end: Places,
-    pub(crate) warn: Option<Warn>,
+    pub(crate) warn: Option<WarnSpec>,
     /// An event of another provider's, for `--raw`, or a member that no event has.
     #[serde(deserialize_with = "leak::text")]
     pub(crate) provider_event: Places,
@@ -273,7 +273,7 @@ pub(crate) struct Rule {
     #[serde(deserialize_with = "leak::text")]
     pub(crate) stop_sequence: Places,
     /// The provider's error.
-    pub(crate) error: Option<Failure>,
+    pub(crate) error: Option<FailureSpec>,
     /// The message has a reason to stop; what it cost may follow.
     pub(crate) stop: bool,
     pub(crate) end: End,
@@ -338,7 +338,7 @@ pub(crate) enum End {
 /// A call, or a piece of one.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Call {
+pub(crate) struct CallSpec {
     /// What its pieces have in common, if that is not their id.
     #[serde(deserialize_with = "leak::one_or_more")]
     pub(crate) key: &'static [Places],
@@ -377,7 +377,7 @@ pub(crate) struct Call {
 /// A tool's result.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Outcome {
+pub(crate) struct ResultSpec {
     /// There is one only if this flag is set.
     #[serde(rename = "if", deserialize_with = "leak::text")]
     pub(crate) condition: Places,
@@ -397,7 +397,7 @@ pub(crate) struct Outcome {
 /// A value without an event of its own. If it is a list, each element is one.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Block {
+pub(crate) struct BlockSpec {
     #[serde(deserialize_with = "leak::text")]
     pub(crate) name: Places,
     #[serde(deserialize_with = "leak::text")]
@@ -410,7 +410,7 @@ pub(crate) struct Block {
 /// A warning.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Warn {
+pub(crate) struct WarnSpec {
     #[serde(deserialize_with = "leak::word")]
     pub(crate) code: WarningCode,
     #[serde(deserialize_with = "leak::text")]
@@ -420,7 +420,7 @@ pub(crate) struct Warn {
 /// A provider's error. Without a message and a code, they are looked for where providers have
 /// them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Failure {
+pub(crate) struct FailureSpec {
     pub(crate) at: Places,
     pub(crate) message: Places,
     pub(crate) code: Places,
@@ -439,9 +439,9 @@ impl Spec {
         evidence: &[],
         banners: &[],
         kind: &[],
-        start: Start::NEW,
-        session: Start::NEW,
-        detect: Detect::NEW,
+        start: StartSpec::NEW,
+        session: StartSpec::NEW,
+        detect: DetectSpec::NEW,
         done: None,
         hold: false,
         executor: None,
@@ -454,12 +454,12 @@ impl Spec {
     };
 }
 
-impl Detect {
-    pub(crate) const NEW: Detect = Detect { has: &[], not: &[] };
+impl DetectSpec {
+    pub(crate) const NEW: DetectSpec = DetectSpec { has: &[], not: &[] };
 }
 
-impl Start {
-    pub(crate) const NEW: Start = Start { id: "", model: "", created: "", late: None };
+impl StartSpec {
+    pub(crate) const NEW: StartSpec = StartSpec { id: "", model: "", created: "", late: None };
 }
 
 impl Spec {
@@ -480,12 +480,12 @@ impl Spec {
     }
 }
 
-impl Done {
-    pub(crate) const NEW: Done = Done { warn: None, missing: None };
+impl DoneSpec {
+    pub(crate) const NEW: DoneSpec = DoneSpec { warn: None, missing: None };
 }
 
-impl Log {
-    pub(crate) const NEW: Log = Log { ends: false, cumulative: false, subagent: "" };
+impl LogSpec {
+    pub(crate) const NEW: LogSpec = LogSpec { ends: false, cumulative: false, subagent: "" };
 }
 
 impl Group {
@@ -603,8 +603,8 @@ pub(crate) fn split_each(each: Word) -> Option<(Places, Word)> {
     each.split_once('>').map(|(places, name)| (places.trim_ascii(), name.trim_ascii()))
 }
 
-impl Call {
-    pub(crate) const NEW: Call = Call {
+impl CallSpec {
+    pub(crate) const NEW: CallSpec = CallSpec {
         key: &[],
         id: "",
         name: "",
@@ -620,17 +620,17 @@ impl Call {
     };
 }
 
-impl Block {
-    pub(crate) const NEW: Block = Block { name: "", at: "", text: "" };
+impl BlockSpec {
+    pub(crate) const NEW: BlockSpec = BlockSpec { name: "", at: "", text: "" };
 }
 
-impl Outcome {
-    pub(crate) const NEW: Outcome =
-        Outcome { condition: "", id: "", name: "", output: "", is_error: "", is_ok: "" };
+impl ResultSpec {
+    pub(crate) const NEW: ResultSpec =
+        ResultSpec { condition: "", id: "", name: "", output: "", is_error: "", is_ok: "" };
 }
 
-impl Failure {
-    pub(crate) const NEW: Failure = Failure { at: "", message: "", code: "", last: false };
+impl FailureSpec {
+    pub(crate) const NEW: FailureSpec = FailureSpec { at: "", message: "", code: "", last: false };
 }
 
 impl Rule {
@@ -718,49 +718,49 @@ macro_rules! default {
     )*};
 }
 
-default!(Start, Detect, Log, Rule, Call, Outcome, Block);
+default!(StartSpec, DetectSpec, LogSpec, Rule, CallSpec, ResultSpec, BlockSpec);
 
 /// True, false, or a word.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Said {
+enum FlagOrWord {
     Flag(bool),
     Word(String),
 }
 
 impl<'de> Deserialize<'de> for Begin {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Said::deserialize(deserializer)? {
-            Said::Flag(true) => Ok(Begin::Yes),
-            Said::Flag(false) => Ok(Begin::No),
-            Said::Word(word) if word == "cut" => Ok(Begin::Cut),
-            Said::Word(_) => Err(D::Error::custom("`begin` is true, false or \"cut\"")),
+        match FlagOrWord::deserialize(deserializer)? {
+            FlagOrWord::Flag(true) => Ok(Begin::Yes),
+            FlagOrWord::Flag(false) => Ok(Begin::No),
+            FlagOrWord::Word(word) if word == "cut" => Ok(Begin::Cut),
+            FlagOrWord::Word(_) => Err(D::Error::custom("`begin` is true, false or \"cut\"")),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for End {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Said::deserialize(deserializer)? {
-            Said::Flag(true) => End::Yes,
-            Said::Flag(false) => End::No,
-            Said::Word(word) if word == "stopped" => End::Stopped,
-            Said::Word(places) => End::If(places.leak()),
+        Ok(match FlagOrWord::deserialize(deserializer)? {
+            FlagOrWord::Flag(true) => End::Yes,
+            FlagOrWord::Flag(false) => End::No,
+            FlagOrWord::Word(word) if word == "stopped" => End::Stopped,
+            FlagOrWord::Word(places) => End::If(places.leak()),
         })
     }
 }
 
 impl<'de> Deserialize<'de> for Weak {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Said::deserialize(deserializer)? {
-            Said::Flag(true) => Weak::Yes,
-            Said::Flag(false) => Weak::No,
-            Said::Word(places) => Weak::Without(places.leak()),
+        Ok(match FlagOrWord::deserialize(deserializer)? {
+            FlagOrWord::Flag(true) => Weak::Yes,
+            FlagOrWord::Flag(false) => Weak::No,
+            FlagOrWord::Word(places) => Weak::Without(places.leak()),
         })
     }
 }
 
-impl<'de> Deserialize<'de> for Done {
+impl<'de> Deserialize<'de> for DoneSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -773,13 +773,13 @@ impl<'de> Deserialize<'de> for Done {
         }
         let Fields { ends, warn, missing } = Fields::deserialize(deserializer)?;
         if ends {
-            return Ok(Done { warn, missing });
+            return Ok(DoneSpec { warn, missing });
         }
         Err(D::Error::custom("`done` has no other meaning than `ends = true`"))
     }
 }
 
-impl<'de> Deserialize<'de> for Failure {
+impl<'de> Deserialize<'de> for FailureSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -794,14 +794,14 @@ impl<'de> Deserialize<'de> for Failure {
         }
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Said {
+        enum PlaceOrTable {
             At(String),
             Table(Fields),
         }
-        Ok(match Said::deserialize(deserializer)? {
-            Said::At(at) => Failure { at: at.leak(), ..Failure::NEW },
-            Said::Table(Fields { at, message, code, last }) => {
-                Failure { at: at.leak(), message, code, last }
+        Ok(match PlaceOrTable::deserialize(deserializer)? {
+            PlaceOrTable::At(at) => FailureSpec { at: at.leak(), ..FailureSpec::NEW },
+            PlaceOrTable::Table(Fields { at, message, code, last }) => {
+                FailureSpec { at: at.leak(), message, code, last }
             }
         })
     }

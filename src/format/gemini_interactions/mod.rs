@@ -17,7 +17,7 @@ use crate::event::{Code, Failure, FinishReason, Kind, WarningCode};
 use crate::format::support::answered::Answered;
 use crate::format::support::finish;
 use crate::format::support::prelude::*;
-use payload::{Event, Interaction};
+use payload::{Interaction, InteractionEvent};
 use steps::Steps;
 
 pub(super) static FORMAT: Format = Format {
@@ -64,7 +64,7 @@ impl Decoder for GeminiInteractions {
         if frame.is_done() {
             return self.done(out);
         }
-        read!(&frame, out, |event: Event| self.event(&frame, event, out))
+        read!(&frame, out, |event: InteractionEvent| self.event(&frame, event, out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -76,7 +76,7 @@ impl Decoder for GeminiInteractions {
 }
 
 impl GeminiInteractions {
-    fn event(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    fn event(&mut self, frame: &Frame, event: &InteractionEvent, out: &mut EventOut) -> Done {
         let kind = event.event_type.non_empty().unwrap_or(frame.event_type);
         self.usage(event.metadata_usage());
         match kind {
@@ -110,7 +110,13 @@ impl GeminiInteractions {
     }
 
     /// A record without an event's name: a complete interaction, or an error.
-    fn other(&mut self, frame: &Frame, event: &Event, kind: &str, out: &mut EventOut) -> Done {
+    fn other(
+        &mut self,
+        frame: &Frame,
+        event: &InteractionEvent,
+        kind: &str,
+        out: &mut EventOut,
+    ) -> Done {
         if event.object.text() == Some("interaction") {
             return read!(frame, out, |body: Interaction| self.body(frame, body, out));
         }
@@ -120,7 +126,7 @@ impl GeminiInteractions {
     }
 
     /// Takes what an event holds of the interaction as a whole.
-    fn interaction(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    fn interaction(&mut self, frame: &Frame, event: &InteractionEvent, out: &mut EventOut) -> Done {
         let Some(json) = event.interaction.filter(|json| json.get().starts_with('{')) else {
             return self.begin_late(None, out);
         };

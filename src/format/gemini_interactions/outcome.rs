@@ -10,13 +10,13 @@ use crate::format::support::payload::OptionalStr;
 
 /// The state of a call's result.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct StepOutcome {
     id: String,
     name: Option<String>,
     is_emitted: bool,
 }
 
-impl Outcome {
+impl StepOutcome {
     /// Takes what a step or a delta knows. An empty result at the start stands
     /// for one that comes later.
     pub(super) fn add(&mut self, step: &Step, out: &mut EventOut) -> Done {
@@ -47,7 +47,7 @@ impl Outcome {
     }
 }
 
-impl GatheredBlock for Outcome {
+impl GatheredBlock for StepOutcome {
     const NOUN: &'static str = "step";
     const CUT: Option<&'static str> = None;
 

@@ -8,7 +8,7 @@ use crate::json::Str;
 payload! {
     /// One event of a stream. What has a table of its own is read when its type
     /// asks for it.
-    pub(super) struct Event<'a> {
+    pub(super) struct InteractionEvent<'a> {
         pub(super) event_type: Option<Str<'a>>,
         /// A complete interaction has this instead of an event's type.
         pub(super) object: Option<Str<'a>>,
@@ -30,7 +30,7 @@ payload! {
     }
 }
 
-impl<'a> Event<'a> {
+impl<'a> InteractionEvent<'a> {
     /// All that was used so far, as it comes beside a delta.
     pub(super) fn metadata_usage(&self) -> Option<&'a RawValue> {
         let metadata = self.metadata.as_ref()?;

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, Executor, Key, Piece, WarningCode};
 use crate::format::gemini_interactions::content::{piece, pieces, thought};
-use crate::format::gemini_interactions::outcome::Outcome;
-use crate::format::gemini_interactions::payload::{Event, Step};
+use crate::format::gemini_interactions::outcome::StepOutcome;
+use crate::format::gemini_interactions::payload::{InteractionEvent, Step};
 use crate::format::support::answered::Answered;
 use crate::format::support::blocks;
 use crate::format::support::blocks::IndexedBlocks;
@@ -17,11 +17,11 @@ use crate::format::support::prelude::*;
 /// The steps of one interaction.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    steps: IndexedBlocks<Outcome>,
+    steps: IndexedBlocks<StepOutcome>,
 }
 
 /// A step that has started and not stopped. A result may come later than its step.
-type Open = blocks::OpenIndexedBlock<Outcome>;
+type Open = blocks::OpenIndexedBlock<StepOutcome>;
 
 /// The extent of a step in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,12 @@ enum Extent {
 
 impl Steps {
     /// `step.start`.
-    pub(super) fn start(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    pub(super) fn start(
+        &mut self,
+        frame: &Frame,
+        event: &InteractionEvent,
+        out: &mut EventOut,
+    ) -> Done {
         let Some(json) = event.step.or(event.content) else {
             return out.unknown(frame, "step.start");
         };
@@ -70,7 +75,12 @@ impl Steps {
     }
 
     /// `step.delta`.
-    pub(super) fn delta(&mut self, frame: &Frame, event: &Event, out: &mut EventOut) -> Done {
+    pub(super) fn delta(
+        &mut self,
+        frame: &Frame,
+        event: &InteractionEvent,
+        out: &mut EventOut,
+    ) -> Done {
         let index = self.steps.place(event.index, out)?;
         let Some(json) = event.delta else {
             self.steps.pass_over(index, out)?;
@@ -153,7 +163,7 @@ impl Steps {
                 return Ok(Open::Call(key));
             }
             kind if kind.ends_with("_result") => {
-                let mut outcome = Outcome::default();
+                let mut outcome = StepOutcome::default();
                 outcome.add(step, out)?;
                 return Ok(Open::Gathered(outcome));
             }

@@ -8,7 +8,7 @@ use crate::event::{Arguments, CallPart, Executor, Key, Output, Reason, ToolResul
 use crate::format::machine::Emitter;
 use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::state::{Collected, Scope};
-use crate::format::spec::{Call, Outcome};
+use crate::format::spec::{CallSpec, ResultSpec};
 use crate::format::support::blocks::OpenIndexedBlock;
 use crate::format::support::emit::Slot;
 use crate::format::support::function::emit_arguments;
@@ -19,7 +19,7 @@ impl Emitter {
     /// Emits a call, or a piece of one.
     pub(super) fn call(
         &mut self,
-        call: &Call,
+        call: &CallSpec,
         scope: Scope,
         fields: Fields,
         out: &mut EventOut,
@@ -190,7 +190,7 @@ impl Emitter {
     /// Emits a result, or notes a piece of one.
     pub(super) fn result(
         &mut self,
-        result: &Outcome,
+        result: &ResultSpec,
         scope: Scope,
         fields: Fields,
         out: &mut EventOut,

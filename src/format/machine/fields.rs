@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 
 use crate::format::machine::evidence;
-use crate::format::machine::layout::{HEAD, Layout, Place, Program, Table, Value, Values, Way};
+use crate::format::machine::layout::{
+    HEAD, Layout, Place, RecordValues, RowTables, Table, Value, Way,
+};
 use crate::format::spec::{Places, Wanted, is_one_of};
 use crate::json::{self, Str};
 
 /// What stands at the places of one object, or of one of its members.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'r, 't> {
-    program: &'r Program,
-    values: &'r Values<'t>,
+    program: &'r RowTables,
+    values: &'r RecordValues<'t>,
     pub(super) table: &'r Table,
     layout: &'r Layout,
     /// The places of the record that the object is in.
@@ -34,9 +36,9 @@ pub(super) enum Index<'r> {
 impl<'r, 't> Fields<'r, 't> {
     /// Returns the fields of a record that was read.
     pub(super) fn of_record(
-        program: &'r Program,
+        program: &'r RowTables,
         table: &'r Table,
-        values: &'r Values<'t>,
+        values: &'r RecordValues<'t>,
         event: &'r str,
     ) -> Option<Self> {
         let layout = program.layout(table, case(values, 0)?)?;
@@ -278,7 +280,7 @@ impl<'r, 't> Fields<'r, 't> {
         members.into_iter().next().map_or(Cow::Borrowed(""), |(key, _)| key)
     }
 
-    pub(super) fn program(&self) -> &'r Program {
+    pub(super) fn program(&self) -> &'r RowTables {
         self.program
     }
 
@@ -295,7 +297,7 @@ fn open_part<'k>(pattern: &str, kind: &'k str) -> &'k str {
     rest.strip_suffix(end).unwrap_or(rest)
 }
 
-fn case(values: &Values, begin: usize) -> Option<usize> {
+fn case(values: &RecordValues, begin: usize) -> Option<usize> {
     match values.get(begin)? {
         Value::Next(_, case) => Some(*case),
         _ => None,

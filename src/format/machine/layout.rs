@@ -15,7 +15,7 @@ use crate::format::spec::{Group, Places, Rule, Spec, Wanted, Word, fits, split_e
 use crate::json::{self, Fault, FieldKey, FromJson, Reader, Source, Str};
 
 /// The tables of a row.
-pub(super) struct Program {
+pub(super) struct RowTables {
     pub(super) spec: &'static Spec,
     /// Of records that say their kind, or whose frame does.
     plain: Table,
@@ -109,7 +109,7 @@ pub(super) enum Way {
 /// What is wanted of a value, and of what is inside of it.
 #[derive(Default)]
 struct Node {
-    slots: SmallVec<[Slot; 1]>,
+    slots: SmallVec<[NodeSlot; 1]>,
     /// True if rules ask for what is inside, and not only the beginning of a message: then it is a
     /// mistake if that is something else.
     is_asked: bool,
@@ -123,7 +123,7 @@ struct Node {
 }
 
 #[derive(Clone, Copy)]
-struct Slot {
+struct NodeSlot {
     wanted: Wanted,
     /// The first bytes of a value of the type that counts; empty for any.
     begins: &'static [u8],
@@ -133,7 +133,7 @@ struct Slot {
 /// What stands at the places of a record. Each object begins with [`HEAD`] values of its own; those
 /// of its slots follow.
 #[derive(Default)]
-pub(super) struct Values<'t>(SmallVec<[Value<'t>; 24]>);
+pub(super) struct RecordValues<'t>(SmallVec<[Value<'t>; 24]>);
 
 pub(super) enum Value<'t> {
     Nothing,
@@ -150,15 +150,15 @@ pub(super) enum Value<'t> {
 /// The next object and the case, the kind, and the text of an object.
 pub(super) const HEAD: usize = 3;
 
-impl Program {
-    pub(super) fn new(spec: &'static Spec) -> Program {
+impl RowTables {
+    pub(super) fn new(spec: &'static Spec) -> RowTables {
         let is_keyed = |kind: &[Places]| kind.iter().any(|places| places.ends_with("key:"));
         let table = |group: &'static Group| {
             let table = Table::new(group.kind, group.on, is_keyed(group.kind), group.encoded);
             let is_messages = group.on.iter().any(|rule| rule.prompt);
             Table { is_native: group.native, is_messages, ..table }
         };
-        Program {
+        RowTables {
             spec,
             plain: Table::new(spec.kind, spec.on, false, true),
             keyed: is_keyed(spec.kind).then(|| Table::new(&[], spec.on, true, true)),
@@ -225,7 +225,7 @@ impl Program {
         table: &Table,
         text: &'t str,
         event: &'t str,
-        values: &mut Values<'t>,
+        values: &mut RecordValues<'t>,
     ) {
         let named = self.named(table, event, text.as_bytes());
         let Some((case, _, layout)) = named else { return };
@@ -244,7 +244,7 @@ impl Program {
         table: &Table,
         (source, text): (Source, &'t str),
         event: &'t str,
-        values: &mut Values<'t>,
+        values: &mut RecordValues<'t>,
     ) -> Result<(), Fault> {
         json::read_by(source, text, &mut |reader| {
             self.object(table, event, reader, values).map(drop)
@@ -257,7 +257,7 @@ impl Program {
         table: &Table,
         event: &'t str,
         reader: &mut Reader<'t>,
-        values: &mut Values<'t>,
+        values: &mut RecordValues<'t>,
     ) -> Result<usize, Fault> {
         let kind = table.kind(reader, event);
         let case = table.number(&kind);
@@ -286,7 +286,7 @@ impl Program {
         node: &Node,
         begin: usize,
         reader: &mut Reader<'t>,
-        values: &mut Values<'t>,
+        values: &mut RecordValues<'t>,
     ) -> Result<(), Fault> {
         if reader.peek()? == b'n' {
             return Option::<()>::from_json(reader).map(drop);
@@ -314,10 +314,10 @@ impl Program {
 
     fn slot<'t>(
         &self,
-        slot: &Slot,
+        slot: &NodeSlot,
         begin: usize,
         reader: &mut Reader<'t>,
-        values: &mut Values<'t>,
+        values: &mut RecordValues<'t>,
     ) -> Result<(), Fault> {
         let first = reader.peek()?;
         if !slot.begins.is_empty() && !slot.begins.contains(&first) {
@@ -342,7 +342,7 @@ impl Program {
         &self,
         number: usize,
         reader: &mut Reader<'t>,
-        values: &mut Values<'t>,
+        values: &mut RecordValues<'t>,
     ) -> Result<Value<'t>, Fault> {
         let Some(table) = self.groups.get(number) else { return Err(Fault::Syntax) };
         if table.is_record {
@@ -369,7 +369,7 @@ impl Program {
         node: &Node,
         begin: usize,
         reader: &mut Reader<'t>,
-        values: &mut Values<'t>,
+        values: &mut RecordValues<'t>,
     ) -> Result<(), Fault> {
         if !node.elements.is_empty() && reader.peek()? == b'[' {
             let mut next = 0;
@@ -639,14 +639,14 @@ impl Layout {
             node.is_asked |= is_asked;
             node.inner(key)
         });
-        let is_same = |slot: &&Slot| {
+        let is_same = |slot: &&NodeSlot| {
             slot.begins == begins.as_bytes()
                 && (slot.wanted == wanted || wanted == Wanted::Something)
         };
         if let Some(slot) = node.slots.iter().find(is_same) {
             return Way::Slot(slot.number);
         }
-        node.slots.push(Slot { wanted, begins: begins.as_bytes(), number });
+        node.slots.push(NodeSlot { wanted, begins: begins.as_bytes(), number });
         self.size += 1;
         Way::Slot(number)
     }
@@ -719,7 +719,7 @@ fn address(text: &str) -> Address {
     (text.as_ptr() as usize, text.len())
 }
 
-impl<'t> Values<'t> {
+impl<'t> RecordValues<'t> {
     pub(super) fn get(&self, at: usize) -> Option<&Value<'t>> {
         self.0.get(at)
     }

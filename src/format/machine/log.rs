@@ -6,7 +6,7 @@ use std::io;
 use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
 use crate::format::machine::Emitter;
 use crate::format::machine::fields::Fields;
-use crate::format::machine::state::{Chunked, Scope, Turn};
+use crate::format::machine::state::{Chunked, MessageState, Scope};
 use crate::format::spec::Rule;
 use crate::format::support::emit::output;
 use crate::format::support::prelude::*;
@@ -14,7 +14,7 @@ use crate::json::Status;
 
 /// What is known of a log, beside the message that is open.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct LogState {
     /// True if a prompt has come that has no answer yet.
     pub(super) has_prompt: bool,
     /// True if a record has come.
@@ -40,7 +40,7 @@ enum Side {
     Subagent,
 }
 
-impl Turn {
+impl MessageState {
     /// True if a whole call is one that has come: it has no result yet, or came in the same part.
     /// If not, notes that it has.
     pub(super) fn has_call(&mut self, id: &str, scope: Scope) -> bool {

@@ -31,10 +31,12 @@ use smallvec::SmallVec;
 
 use crate::event::{self, FinishReason, Key, Kind, Of, Piece, ProviderEvent, WarningCode};
 use crate::format::machine::fields::{Fields, Index};
-use crate::format::machine::layout::{Program, Table, Values};
-use crate::format::machine::state::{Scope, Turn};
+use crate::format::machine::layout::{RecordValues, RowTables, Table};
+use crate::format::machine::state::{MessageState, Scope};
 use crate::format::repeatable::Repeatable;
-use crate::format::spec::{Begin, End, Failure, Row, Rule, Spec, Start, is_one_of, split_each};
+use crate::format::spec::{
+    Begin, End, FailureSpec, Row, Rule, Spec, StartSpec, is_one_of, split_each,
+};
 use crate::format::support::emit::{Slot, output};
 use crate::format::support::finish;
 use crate::format::support::growth::hash;
@@ -45,7 +47,7 @@ use crate::frame::{Framing, Holds};
 
 /// Decodes a format by its row.
 pub(crate) struct Machine {
-    program: Program,
+    program: RowTables,
     emitter: Emitter,
 }
 
@@ -53,8 +55,8 @@ pub(crate) struct Machine {
 struct Emitter {
     spec: &'static Spec,
     message: Lifecycle,
-    turn: Turn,
-    log: log::Log,
+    turn: MessageState,
+    log: log::LogState,
     /// The id and the model of the session.
     session: [Option<String>; 2],
     framing: Option<&'static Framing>,
@@ -147,13 +149,13 @@ impl Machine {
         let emitter = Emitter {
             spec,
             message,
-            turn: Turn::new(spec),
-            log: log::Log::default(),
+            turn: MessageState::new(spec),
+            log: log::LogState::default(),
             session: [None, None],
             framing: None,
             repeats: false,
         };
-        Box::new(Machine { program: Program::new(spec), emitter })
+        Box::new(Machine { program: RowTables::new(spec), emitter })
     }
 }
 
@@ -161,21 +163,21 @@ impl Emitter {
     /// Emits what the records of a frame hold.
     fn records(
         &mut self,
-        program: &Program,
+        program: &RowTables,
         table: &Table,
         frame: &Frame,
         scope: Scope,
         out: &mut EventOut,
     ) -> Done {
         if program.is_text(table, frame.event_type, frame.data) {
-            let (text, mut values) = (frame.text(), Values::default());
+            let (text, mut values) = (frame.text(), RecordValues::default());
             program.take(table, &text, frame.event_type, &mut values);
             let fields = Fields::of_record(program, table, &values, frame.event_type);
             return fields.map_or(Ok(()), |fields| self.record(frame, scope, false, fields, out));
         }
         let takes_any = program.takes_any(table, frame.event_type, frame.data);
         each_record(frame, takes_any, out, &mut |source, text, is_lost, out| {
-            let mut values = Values::default();
+            let mut values = RecordValues::default();
             program.read(table, (source, text), frame.event_type, &mut values)?;
             let fields = Fields::of_record(program, table, &values, frame.event_type);
             let frame = frame.with(text.as_bytes());
@@ -215,7 +217,7 @@ impl Emitter {
 
     /// Notes the members of the session. A log that has no ends is of one session.
     fn remember(&mut self, fields: Fields) {
-        let Start { id, model, .. } = self.spec.session;
+        let StartSpec { id, model, .. } = self.spec.session;
         let is_of_one = self.spec.log.is_some_and(|log| !log.ends);
         for (known, place) in self.session.iter_mut().zip([id, model]) {
             let is_new = !is_of_one || known.is_none() || place == model;
@@ -362,7 +364,7 @@ impl Emitter {
         if self.message.is_open() {
             return Ok(true);
         }
-        let Start { id, model, created, late } = self.spec.start;
+        let StartSpec { id, model, created, late } = self.spec.start;
         self.message.head.created = fields.json(created).and_then(|json| time(&json));
         let [session_id, session_model] = self.session.each_ref().map(Option::as_deref);
         let (id, model) = (fields.word(id), fields.word(model));
@@ -685,7 +687,8 @@ impl Emitter {
     /// Ends the message, a body without a reason to stop.
     fn end_unfinished(&mut self, out: &mut EventOut) -> Done {
         self.end_calls(out)?;
-        let Turn { finished, .. } = std::mem::replace(&mut self.turn, Turn::new(self.spec));
+        let MessageState { finished, .. } =
+            std::mem::replace(&mut self.turn, MessageState::new(self.spec));
         let unfinished = finished.iter().filter(|(_, is_finished)| !**is_finished);
         let only = finished.is_empty().then_some(0);
         self.message.end_unfinished(unfinished.map(|(choice, _)| choice).chain(only), out)
@@ -709,7 +712,7 @@ impl Emitter {
             return self.stop_log(out);
         }
         self.turn.cut(out)?;
-        self.turn = Turn::new(self.spec);
+        self.turn = MessageState::new(self.spec);
         self.message.cut(out)
     }
 
@@ -724,7 +727,7 @@ impl Emitter {
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.turn.cut(out)?;
         self.end_calls(out)?;
-        self.turn = Turn::new(self.spec);
+        self.turn = MessageState::new(self.spec);
         (self.log.has_prompt, self.log.trouble) = (false, None);
         self.message.end(out)
     }
@@ -756,12 +759,17 @@ fn has_more(rule: &Rule, at: &str, json: &str) -> bool {
 }
 
 /// True if there is an error where a rule has one.
-fn fails(failure: &Failure, fields: Fields) -> bool {
+fn fails(failure: &FailureSpec, fields: Fields) -> bool {
     fields.json(failure.at).is_some() || fields.scalar(failure.message).is_some()
 }
 
 /// Reports the provider's error. One without words of its own has those of the agent's before it.
-fn report(failure: &Failure, trouble: Option<&str>, fields: Fields, out: &mut EventOut) -> Done {
+fn report(
+    failure: &FailureSpec,
+    trouble: Option<&str>,
+    fields: Fields,
+    out: &mut EventOut,
+) -> Done {
     let (message, code) = (fields.scalar(failure.message), fields.scalar(failure.code));
     let json = fields.json(failure.at).unwrap_or_else(|| {
         let members = [("message", &message), ("code", &code)];

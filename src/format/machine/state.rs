@@ -50,7 +50,7 @@ pub(super) struct Scope<'t> {
 
 /// The state of the message that is open.
 #[derive(Default)]
-pub(super) struct Turn {
+pub(super) struct MessageState {
     calls: ByChoice<Calls>,
     /// The places of calls that came whole.
     pub(super) whole: BTreeSet<(u64, u64)>,
@@ -60,7 +60,7 @@ pub(super) struct Turn {
     pub(super) has_blocks: bool,
     pub(super) blocks: IndexedBlocks<Collected>,
     /// The parts of the message, as far as they have been emitted.
-    parts: BTreeMap<u64, Part>,
+    parts: BTreeMap<u64, EmittedPart>,
     /// The texts that are cumulative, and the hashes of the blocks beside them.
     texts: BTreeMap<(u64, Slot), Growth>,
     latest_blocks: BTreeMap<u64, u64>,
@@ -90,7 +90,7 @@ pub(super) struct Chunked {
 
 /// One part of a message, as far as it has been emitted.
 #[derive(Default)]
-struct Part {
+struct EmittedPart {
     texts: SmallVec<[(Slot, Emitted); 1]>,
     blocks: usize,
     /// The number of blocks that have come again.
@@ -106,12 +106,12 @@ pub(super) struct Collected {
     pub(super) content: String,
 }
 
-impl Turn {
-    pub(super) fn new(spec: &Spec) -> Turn {
-        Turn {
+impl MessageState {
+    pub(super) fn new(spec: &Spec) -> MessageState {
+        MessageState {
             has_blocks: spec.on.iter().any(|rule| rule.open),
             round: Round::new(spec),
-            ..Turn::default()
+            ..MessageState::default()
         }
     }
 

@@ -29,12 +29,12 @@ pub(crate) struct Session {
     /// The model's name, where the log has it.
     pub(crate) model: Option<String>,
     has_prompt: bool,
-    turn: Turn,
+    turn: SessionTurn,
 }
 
 /// The state of the message that is open.
 #[derive(Default)]
-struct Turn {
+struct SessionTurn {
     calls: Calls,
     /// The model's message or step whose counts came last.
     counted: Option<String>,
@@ -161,7 +161,7 @@ impl Session {
 
     /// Ends the message.
     pub(crate) fn end(&mut self, out: &mut EventOut) -> Done {
-        self.turn = Turn::default();
+        self.turn = SessionTurn::default();
         self.has_prompt = false;
         self.message.end(out)
     }

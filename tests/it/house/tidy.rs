@@ -230,27 +230,13 @@ const ONE_IDEA: &[&str] = &["AtEnd", "Classify", "Frames", "StartIn", "Tools"];
 
 /// Names that stand for several ideas yet, and how often. None is to be added.
 const SHARED_NAMES: &[(&str, usize)] = &[
-    ("Answer", 2),
-    ("Block", 3),
-    ("Call", 3),
-    ("Detect", 2),
+    ("Block", 2),
+    ("Call", 2),
     ("Envelope", 2),
-    ("Event", 5),
-    ("Failure", 2),
     ("Fault", 2),
-    ("Log", 2),
-    ("Outcome", 3),
     ("Output", 2),
-    ("Part", 3),
-    ("Pieces", 2),
-    ("Program", 2),
-    ("Said", 2),
-    ("Slot", 2),
-    ("Start", 2),
-    ("State", 2),
     ("Status", 2),
-    ("Turn", 4),
-    ("Values", 2),
+    ("Turn", 2),
 ];
 
 /// The types of a file, each with its name.
