@@ -256,9 +256,12 @@ fn the_captures_of_the_guide_play() {
     let (_server, url) = serve(&scene, &["2.sse"]);
     let (out, err) = shell(&scene, record, &format!("{url}/v1/chat/completions"));
     assert!(scene.read("answer.sse").starts_with("HTTP/1.1 200"));
-    let (text, timing) = out.split_at(out.find('{').unwrap());
+    let (text, rest) = out.split_at(out.find('{').unwrap());
+    let (timing, checked) = rest.split_at(rest.rfind('}').unwrap() + 1);
     assert_eq!((text, err.as_str()), ("There.\n", ""), "{out}");
     assert!(serde_json::from_str::<Value>(timing).unwrap()["total_ms"].is_u64(), "{timing}");
+    assert!(checked.ends_with("1 checked: 1 new\n"), "{checked}");
+    assert!(scene.read("answer.sse.golden").contains("There."));
     assert_eq!(shell(&scene, play, ""), ("There.\n".into(), String::new()));
     let server = Server::of(&mut command(&scene, &format!("exec {listen}")));
     let statuses = [0; 2].map(|_| server.ask("/v1/messages", &json!({})).0[9..12].to_owned());
