@@ -468,6 +468,7 @@ impl Spec {
         let says = |rule: &Rule| {
             rule.whole
                 || rule.cumulative
+                || rule.close
                 || !rule.call_end.is_empty()
                 || !rule.choice.is_empty()
                 || rule.call.is_some_and(|call| call.until)

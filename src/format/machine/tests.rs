@@ -209,6 +209,12 @@ fn calls_whose_end_no_rule_names_end_with_their_message() {
     check_rules(rules, &[begun, goes_on], pieces);
     let fails = ("fault", r#"{"message":"m"}"#);
     check_rules(rules, &[begun, goes_on, fails], &format!("{pieces} error m end"));
+    // Where blocks end, a call ends with its own.
+    let rules = format!("{rules}\n[group.unused]\non = []").replace(
+        "on = [{ kind = 'call'",
+        "on = [{ kind = 'stop', close = true, at = 'n' }, { kind = 'call', each = 'x > unused'",
+    );
+    check_rules(&rules, &[begun, goes_on, ("last", "{}")], &format!("{pieces} end"));
 }
 
 #[test]
