@@ -1,4 +1,4 @@
-//! Writes the rows of `src/format/rows` as Rust. A row that is a static costs nothing at the
+//! Writes the rows of `src/format/rows` as Rust. A row that is a constant costs nothing at the
 //! program's start; its file has the language that a user's own format has, which
 //! `src/format/spec.rs` defines and `src/format/load.rs` reads. What is no such row is found when
 //! what is written here is compiled, and by the tests, which read each file as a user's.
@@ -52,12 +52,9 @@ fn field(of: &str, key: &str, value: &Value) -> String {
                 .map(|(word, reason)| format!("({word:?}, {})", variant("FinishReason", reason))),
         ),
         ("Spec", "unread", members) => {
-            let members = match members {
-                Value::Array(all) => list(all.iter().map(text)),
-                one => list([text(one)].into_iter()),
-            };
+            let unread = words(members);
             return format!(
-                "repeatable: Some(&Repeatable {{ unread: {members}, ..Repeatable::TEXT }}),"
+                "repeatable: Some(&Repeatable {{ unread: {unread}, ..Repeatable::TEXT }}),"
             );
         }
         ("Spec", "executor", word) => format!("Some({})", variant("Executor", word)),
@@ -89,7 +86,6 @@ fn field(of: &str, key: &str, value: &Value) -> String {
         (_, "on", Value::Array(rules)) => list(
             rules.iter().map(|rule| structure("Rule", rule.as_table().expect("a rule is a table"))),
         ),
-        (_, _, Value::Array(all)) => list(all.iter().map(text)),
         (_, _, Value::Boolean(flag)) => flag.to_string(),
         // Made of places.
         (_, _, Value::Table(inner)) => {
@@ -97,7 +93,8 @@ fn field(of: &str, key: &str, value: &Value) -> String {
                 inner.iter().map(|(key, places)| format!("{key}: {}", word(places))).collect();
             format!("{:?}", format!("{{{}}}", members.join(", ")))
         }
-        (_, _, one) if is_list(of, key) => list([text(one)].into_iter()),
+        (_, _, Value::Array(_)) => words(value),
+        (_, _, _) if is_list(of, key) => words(value),
         (_, _, one) => text(one),
     };
     format!("{key}: {rust},")
@@ -170,6 +167,14 @@ fn some(of: &str, table: &Table) -> String {
 
 fn list(items: impl Iterator<Item = String>) -> String {
     format!("&[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+/// Several words, or one.
+fn words(value: &Value) -> String {
+    match value {
+        Value::Array(all) => list(all.iter().map(text)),
+        one => list([text(one)].into_iter()),
+    }
 }
 
 fn text(value: &Value) -> String {

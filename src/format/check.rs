@@ -112,15 +112,14 @@ fn is_place(places: &str) -> bool {
 /// Returns the first member that the row calls unread, and reads.
 fn unread(spec: &'static Spec) -> Option<String> {
     let unread = spec.repeatable?.unread;
-    let first = |path: &str| {
-        path.trim_start_matches('/').split(['.', '{', '[', '"', '?', '=']).next().map(str::to_owned)
+    let first = |path: &'static str| {
+        path.trim().trim_start_matches('/').split(['.', '{', '[', '"', '?', '=']).next()
     };
     rules(spec).find_map(|(group, at, rule)| {
         let mut read = None;
         rule.each_place(&mut |places, _| {
-            let keys = places.split(['|', '+']).filter_map(|path| first(path.trim()));
-            read =
-                read.take().or_else(|| keys.into_iter().find(|key| unread.contains(&key.as_str())));
+            let mut keys = places.split(['|', '+']).filter_map(first);
+            read = read.or_else(|| keys.find(|key| unread.contains(key)));
         });
         read.map(|key| format!("{}: it reads `{key}`, which is `unread`", called(group, at)))
     })

@@ -212,7 +212,7 @@ impl File {
             (&*word.leak(), FinishReason::from_word(&reason).unwrap_or(FinishReason::Other))
         });
         let repeatable =
-            &*Box::leak(Box::new(Repeatable { unread: self.unread, ..Repeatable::TEXT }));
+            || &*Box::leak(Box::new(Repeatable { unread: self.unread, ..Repeatable::TEXT }));
         Spec {
             name: self.name,
             aliases: self.aliases,
@@ -232,7 +232,7 @@ impl File {
             on: self.on,
             groups: groups.collect::<Vec<_>>().leak(),
             usage: self.usage.rows(),
-            repeatable: (!self.unread.is_empty()).then_some(repeatable),
+            repeatable: (!self.unread.is_empty()).then(repeatable),
         }
     }
 }

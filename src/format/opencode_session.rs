@@ -8,6 +8,7 @@
 //! counts; a prompt and all steps after it are one message here.
 
 use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
+use crate::format::rows;
 use crate::format::support::emit::Slot;
 use crate::format::support::object::Places;
 use crate::format::support::prelude::*;
@@ -72,15 +73,10 @@ fn family(kind: &str) -> Option<&str> {
     FAMILIES.contains(&family).then_some(family)
 }
 
-/// Tokens read from a cache or written to one are not in `input`.
-const USAGE: &[Row] = &[
-    ("input", Op::Adds, &[Field::Input]),
-    ("cache.read", Op::Adds, &[Field::Input, Field::Cached]),
-    ("cache.write", Op::Adds, &[Field::Input, Field::CacheWrite]),
-    ("output", Op::Is, &[Field::Output]),
-    ("reasoning", Op::Is, &[Field::Reasoning]),
-    ("total", Op::Is, &[Field::Total]),
-];
+/// The counts are those of `opencode run`.
+fn usage() -> &'static [Row] {
+    rows::OPENCODE.row.map_or(&[], |row| row.spec.usage)
+}
 
 struct OpenCodeSession {
     session: Session,
@@ -95,7 +91,7 @@ struct OpenCodeSession {
 impl Default for OpenCodeSession {
     fn default() -> Self {
         OpenCodeSession {
-            session: Session::new(&FORMAT, USAGE),
+            session: Session::new(&FORMAT, usage()),
             prompts: VecDeque::new(),
             slots: HashMap::new(),
             is_bus: false,

@@ -569,6 +569,11 @@ impl Rule {
     }
 }
 
+/// True if the keys of an object's members are the words for their kinds.
+pub(crate) fn is_keyed(kind: &[Places]) -> bool {
+    kind.iter().any(|places| places.ends_with("key:"))
+}
+
 /// True if a kind is this word, which may begin or end with `*`.
 pub(crate) fn fits(word: &str, kind: &str) -> bool {
     match (word.strip_suffix('*'), word.strip_prefix('*')) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::format::format::Record;
-use crate::format::spec::{ANY, Places, Rule, Spec, Weak, is_one_of, paths, split_test};
+use crate::format::spec::{ANY, Places, Rule, Spec, Weak, is_keyed, is_one_of, paths, split_test};
 use crate::json;
 
 /// True if a record proves the format: it is of a kind that a rule names, or has what a rule for
@@ -20,8 +20,7 @@ pub(in crate::format) fn proves(spec: &Spec, record: &Record) -> bool {
         return true;
     }
     let kind = kind(spec, record);
-    let is_keyed = spec.kind.iter().any(|places| places.ends_with("key:"));
-    let is_keyed = is_keyed && record.event_type.is_empty();
+    let is_keyed = record.event_type.is_empty() && is_keyed(spec.kind);
     spec.on.iter().any(|rule| is_proof(rule, &kind, is_keyed, record))
 }
 

@@ -11,7 +11,9 @@ use std::cell::OnceCell;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
-use crate::format::spec::{Group, Places, Rule, Spec, Wanted, Word, fits, split_each, split_test};
+use crate::format::spec::{
+    Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, split_each, split_test,
+};
 use crate::json::{self, Fault, FieldKey, FromJson, Reader, Source, Str};
 
 /// The tables of a row.
@@ -152,7 +154,6 @@ pub(super) const HEAD: usize = 3;
 
 impl RowTables {
     pub(super) fn new(spec: &'static Spec) -> RowTables {
-        let is_keyed = |kind: &[Places]| kind.iter().any(|places| places.ends_with("key:"));
         let table = |group: &'static Group| {
             let table = Table::new(group.kind, group.on, is_keyed(group.kind), group.encoded);
             let is_messages = group.on.iter().any(|rule| rule.prompt);
@@ -216,7 +217,7 @@ impl RowTables {
     /// True if a record with these data may be something else than an object.
     pub(super) fn takes_any(&self, table: &Table, event: &str, data: &[u8]) -> bool {
         self.named(table, event, data).is_some_and(|(_, _, layout)| layout.asks_for_all())
-            || table.has_lists() && data.trim_ascii_start().starts_with(b"[")
+            || data.trim_ascii_start().starts_with(b"[") && table.has_lists()
     }
 
     /// Takes a record that is text.
@@ -269,8 +270,6 @@ impl RowTables {
         let start = reader.position();
         if !layout.top.slots.is_empty() {
             self.value(&layout.top, begin + HEAD, reader, values)?;
-        } else if reader.peek()? == b'[' && table.has_lists() && layout.top.elements.is_empty() {
-            reader.skip()?;
         } else if reader.peek()? == b'{' || !layout.asks_for_all() {
             self.inside(&layout.top, begin + HEAD, reader, values)?;
         } else {
