@@ -243,7 +243,7 @@ impl Tool {
         if !json.starts_with('{') {
             bail!("no JSON object");
         }
-        let text = |key: &str| serde_json::from_str::<String>(json::member(json, key)?).ok();
+        let text = |key: &str| json::string(json::member(json, key)?);
         let schema = SCHEMAS.iter().find_map(|key| json::member(json, key));
         let is_declaration = schema.is_some()
             || (text("name").is_some() && json::member(json, "properties").is_none());

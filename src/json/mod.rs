@@ -39,7 +39,7 @@ pub(crate) use plain::{
     after_space, append_start, begins_with, char_length, plain_length, same_length, unescape,
 };
 pub use reader::{Fault, FieldKey, FromJson, Reader};
-pub(crate) use reader::{PathStep, Source, read, read_again, read_by, read_to};
+pub(crate) use reader::{PathStep, Source, read, read_again, read_by, read_to, string};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub(crate) use sourced::Sourced;

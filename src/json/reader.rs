@@ -123,6 +123,11 @@ pub(crate) fn read<'t, T: FromJson<'t>>(text: &'t str) -> Result<T> {
     read_as(Source::Text, text)
 }
 
+/// Returns the text that a JSON string holds; nothing of any other value.
+pub(crate) fn string(json: &str) -> Option<String> {
+    read(json).ok()
+}
+
 /// Reads the text of a value that was read as a part of another.
 pub(crate) fn read_again<'t, T: FromJson<'t>>(json: &'t str) -> Result<T> {
     read_as(Source::Json, json)

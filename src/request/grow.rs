@@ -444,10 +444,7 @@ pub(crate) fn add_system(body: &mut RequestBody, row: &Request, text: &str) -> O
 
 /// Returns the element that a value in place of the conversation is: a text is the user's.
 fn first(row: &Request, value: &str) -> String {
-    match serde_json::from_str::<String>(value) {
-        Ok(text) => (row.user)(&text),
-        Err(_) => value.to_owned(),
-    }
+    json::string(value).map_or_else(|| value.to_owned(), |text| (row.user)(&text))
 }
 
 /// Returns a new request without words. Returns an error if it has to name a model, and none is

@@ -8,7 +8,7 @@ use crate::event::{
     CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, WarningCode, in_namespace,
 };
 use crate::format;
-use crate::json::Str;
+use crate::json;
 use crate::sink::Sink;
 
 /// Gathers the last message of an input.
@@ -98,9 +98,9 @@ impl CallResult {
 
     /// Returns the result that a JSON value is: text, if it is a string.
     pub(crate) fn of(json: &str) -> Self {
-        match serde_json::from_str::<Str<'_>>(json) {
-            Ok(text) => CallResult::text(text.as_str()),
-            Err(_) => CallResult { output: json.into(), is_json: true, ..CallResult::default() },
+        match json::string(json) {
+            Some(text) => CallResult::text(&text),
+            None => CallResult { output: json.into(), is_json: true, ..CallResult::default() },
         }
     }
 

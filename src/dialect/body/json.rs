@@ -178,7 +178,7 @@ impl CallParts {
     }
 
     fn end(&mut self, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        let text = || serde_json::from_str::<String>(&self.value).ok();
+        let text = || json::string(&self.value);
         match self.part {
             CallMember::Name => {
                 let name = text();
@@ -254,7 +254,7 @@ impl InnerCall {
 
 /// Emits whole arguments. A string without text means that there are none.
 fn emit_value(json: &str, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-    let is_empty = serde_json::from_str::<&str>(json).is_ok_and(|text| text.trim().is_empty());
+    let is_empty = json::string(json).is_some_and(|text| text.trim().is_empty());
     calls.arguments(if is_empty { "{}" } else { json }, emit)
 }
 
@@ -286,8 +286,7 @@ impl Envelope {
                 .find(|(key, _)| keys.contains(&key.as_ref()))
                 .map(|(_, value)| value.get())
         };
-        let text =
-            |keys: &[&str]| get(keys).and_then(|value| serde_json::from_str::<String>(value).ok());
+        let text = |keys: &[&str]| get(keys).and_then(json::string);
         let id = text(self.id);
         let parts = [self.name, self.id, self.arguments].concat();
         let is_twice =

@@ -124,7 +124,9 @@ fn escape(cursor: &mut Cursor<'_>, text: &mut String) -> Option<()> {
 fn hex(cursor: &mut Cursor<'_>, digits: usize) -> Option<char> {
     let (code, rest) = cursor.rest.split_at_checked(digits)?;
     cursor.rest = rest;
-    char::from_u32(u32::from_str_radix(code, 16).ok()?)
+    // A sign is none.
+    let is_hex = code.bytes().all(|byte| byte.is_ascii_hexdigit());
+    char::from_u32(u32::from_str_radix(code, 16).ok().filter(|_| is_hex)?)
 }
 
 fn scalar(cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
@@ -138,8 +140,12 @@ fn scalar(cursor: &mut Cursor<'_>, out: &mut String) -> Option<()> {
             let is_digits = word.bytes().all(|byte| byte.is_ascii_digit());
             let bare = word.trim_start_matches('0');
             let word = if is_digits && !bare.is_empty() { bare } else { word };
+            // Underscores stand between digits.
+            let is_digit = |c: char| c.is_ascii_digit();
+            let is_grouped = word.split('_').all(|group| group.ends_with(is_digit))
+                && word.split('_').skip(1).all(|group| group.starts_with(is_digit));
             let number = word.replace('_', "");
-            json::is_number(&number).then_some(())?;
+            (is_grouped && json::is_number(&number)).then_some(())?;
             out.push_str(&number);
         }
     }
@@ -183,5 +189,9 @@ mod tests {
         check_python("f(a=1 b=2)", None);
         check_python("f(a='x)", None);
         check_python("f(a=1+1)", None);
+        check_python("f(a=_1)", None);
+        check_python("f(a=1__0)", None);
+        check_python("f(a=1_)", None);
+        check_python("f(a='\\x+5')", None);
     }
 }

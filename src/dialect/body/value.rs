@@ -52,9 +52,10 @@ fn null(text: &str) -> Option<String> {
 
 /// Returns an integer of any length; `5.0` and `+5` are 5, `007` is no number.
 fn integer(text: &str) -> Option<String> {
-    let digits = text.strip_prefix('+').unwrap_or(text);
-    let whole = digits.strip_suffix(".0").unwrap_or(digits);
-    let is_integer = whole.strip_prefix('-').unwrap_or(whole).bytes().all(|b| b.is_ascii_digit());
+    let whole = text.strip_suffix(".0").unwrap_or(text);
+    let (plus, digits) = (whole.strip_prefix('+'), whole.strip_prefix('-'));
+    let is_integer = plus.or(digits).unwrap_or(whole).bytes().all(|b| b.is_ascii_digit());
+    let whole = plus.unwrap_or(whole);
     (is_integer && json::is_json(whole)).then(|| whole.to_owned())
 }
 
@@ -100,6 +101,8 @@ mod tests {
         check("5.0", &["integer"], "5");
         check("123456789012345678901234567890", &["integer"], "123456789012345678901234567890");
         check("02134", &["integer"], "\"02134\"");
+        check("+5", &["integer"], "5");
+        check("+-5", &["integer"], "\"+-5\"");
         check("1e5", &["number"], "1e5");
         check("NaN", &["number"], "\"NaN\"");
         check("True", &["boolean"], "true");

@@ -4,7 +4,7 @@
 use crate::event::{Of, Output, Piece};
 use crate::format::openai_chat::turn as chat;
 use crate::format::support::answers::{declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, Drafts, is_blank, string};
+use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -55,7 +55,7 @@ pub(super) static REQUEST: Request = Request {
     },
     choice: Some(&ToolChoice {
         paths: &["generation_config.tool_choice"],
-        relax: |json| match string(json).as_deref() {
+        relax: |json| match json::string(json).as_deref() {
             Some("validated") => None,
             _ => chat::relax(json),
         },

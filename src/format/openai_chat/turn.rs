@@ -6,7 +6,7 @@ use crate::event::{Of, Output, Piece, is_no_id};
 use crate::format::support::answers::{
     GivenAnswer, functions, given, is_answer, is_typed, plain, user,
 };
-use crate::format::support::draft::{Draft, Drafts, is_blank, object, string};
+use crate::format::support::draft::{Draft, Drafts, is_blank, object};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -65,7 +65,7 @@ pub(in crate::format) static REQUEST: Request = Request {
 /// Leaves a choice of tools to the model, if it is forced: see [`ToolChoice::relax`].
 pub(crate) fn relax(json: &str) -> Option<String> {
     let mut choice = Draft::new(json);
-    let mode = string(json).or_else(|| Object::new(json).word("allowed_tools.mode"));
+    let mode = json::string(json).or_else(|| Object::new(json).word("allowed_tools.mode"));
     match mode.as_deref() {
         Some("auto" | "none") => None,
         Some(_) if !choice.is_empty() => {
@@ -346,7 +346,8 @@ fn join_function(function: &mut Draft, piece: &Draft) {
 
 /// A name may be repeated on each fragment, grow, or come in pieces.
 fn add_name(function: &mut Draft, json: &str) {
-    let (own, new) = (function.text("name").unwrap_or_default(), string(json).unwrap_or_default());
+    let (own, new) =
+        (function.text("name").unwrap_or_default(), json::string(json).unwrap_or_default());
     let has_arguments = function.get("arguments").is_some_and(|json| !is_blank(json));
     if own.is_empty() || (!has_arguments && own != new) {
         let is_longer = new.starts_with(&own);
@@ -368,7 +369,7 @@ pub(in crate::format) fn set_arguments(function: &mut Draft) {
     rename_arguments(function);
     let json = function.get("arguments").unwrap_or("null");
     let arguments = object(json).unwrap_or_else(|| "{}".to_owned());
-    if string(json).is_none_or(|text| text.trim_ascii() != arguments) {
+    if json::string(json).is_none_or(|text| text.trim_ascii() != arguments) {
         function.set("arguments", json::quote(&arguments));
     }
 }

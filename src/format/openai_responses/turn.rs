@@ -5,7 +5,7 @@ use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{
     AnswerBlock, GivenAnswer, declarations, given, is_answer, is_typed, plain, user,
 };
-use crate::format::support::draft::{Draft, Drafts, object, string};
+use crate::format::support::draft::{Draft, Drafts, object};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -61,7 +61,7 @@ pub(in crate::format) static REQUEST: Request = Request {
         paths: &["tool_choice"],
         relax: |json| {
             let mut choice = Draft::new(json);
-            let mode = string(json).or_else(|| choice.text("mode"));
+            let mode = json::string(json).or_else(|| choice.text("mode"));
             match mode.as_deref() {
                 Some("auto" | "none") => None,
                 Some(_) if !choice.is_empty() => {
@@ -141,8 +141,9 @@ fn has_content(item: &Draft) -> bool {
 fn is_unreadable(item: &Draft) -> bool {
     let json = item.json();
     let parts = Object::new(&json);
-    let is_unreadable =
-        |part: &&str| Object::new(part).get("text").is_some_and(|text| string(text).is_none());
+    let is_unreadable = |part: &&str| {
+        Object::new(part).get("text").is_some_and(|text| json::string(text).is_none())
+    };
     parts.each("content").iter().any(is_unreadable)
 }
 
@@ -152,7 +153,7 @@ fn finish_item(item: &mut Draft, kind: &str) {
     if kind == "function_call" {
         let arguments = item.get("arguments").unwrap_or("null");
         let object = object(arguments).unwrap_or_else(|| "{}".to_owned());
-        if string(arguments).is_none_or(|text| text.trim_ascii() != object) {
+        if json::string(arguments).is_none_or(|text| text.trim_ascii() != object) {
             item.set("arguments", json::quote(&object));
         }
     }

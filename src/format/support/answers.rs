@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::event::Output;
-use crate::format::support::draft::{Draft, string};
+use crate::format::support::draft::Draft;
 use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Call, Declaration};
 use crate::json;
@@ -50,7 +50,7 @@ pub(crate) fn given<'a>(output: Output<'a>) -> GivenAnswer<'a> {
     if json == "null" {
         return GivenAnswer::Text(Cow::Borrowed(""));
     }
-    if let Some(text) = string(json) {
+    if let Some(text) = json::string(json) {
         return GivenAnswer::Text(Cow::Owned(text));
     }
     let Some(list) = elements(json).filter(|list| !list.is_empty()) else {

@@ -4,7 +4,6 @@
 use crate::event::{Of, Piece};
 use crate::format::turn::Ending;
 use crate::json;
-use crate::json::Str;
 
 /// An object: its members in their order, each value as JSON text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,7 +39,7 @@ impl Draft {
 
     /// The text of a member that is a string.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
-        string(self.get(key)?)
+        json::string(self.get(key)?)
     }
 
     /// The text of a member that is a string with anything in it.
@@ -196,14 +195,9 @@ fn join(value: &mut String, json: &str) {
     json.clone_into(value);
 }
 
-/// The text of a JSON string.
-pub(crate) fn string(json: &str) -> Option<String> {
-    json::read::<Str<'_>>(json).ok().map(|text| text.as_str().to_owned())
-}
-
 /// True if this JSON is a string without anything in it but white space.
 pub(crate) fn is_blank(json: &str) -> bool {
-    string(json).is_some_and(|text| text.trim().is_empty())
+    json::string(json).is_some_and(|text| text.trim().is_empty())
 }
 
 /// Returns arguments as an object, whatever they came as: an object, a string that holds one, or
@@ -214,12 +208,12 @@ pub(crate) fn object(json: &str) -> Option<String> {
     if is_object(json) {
         return Some(json.to_owned());
     }
-    let text = if json == "null" { String::new() } else { string(json)? };
+    let text = if json == "null" { String::new() } else { json::string(json)? };
     let text = text.trim_ascii();
     match text {
         "" | "null" => Some("{}".to_owned()),
         _ if is_object(text) => Some(text.to_owned()),
-        _ => string(text).filter(|inner| is_object(inner)),
+        _ => json::string(text).filter(|inner| is_object(inner)),
     }
 }
 

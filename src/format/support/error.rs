@@ -101,7 +101,7 @@ pub(crate) fn report_with(
     // Groq: a call that the model did not make well, and that was not made.
     let failed = json::member(json, "failed_generation")
         .or_else(|| json::member(json::member(json, "error")?, "failed_generation"));
-    if let Some(text) = failed.and_then(string).filter(|text| !text.is_empty()) {
+    if let Some(text) = failed.and_then(json::string).filter(|text| !text.is_empty()) {
         let (name, attributes) = ("failed_generation", None);
         out.emit(0, Kind::Block(Block { name, text: &text, attributes }))?;
     }
@@ -128,7 +128,7 @@ const MAX_NESTING: usize = 4;
 
 /// The message and the code of an error, wherever its shape has them.
 fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
-    if let Some(text) = string(json) {
+    if let Some(text) = json::string(json) {
         return (Some(text), None);
     }
     if depth == 0 && !json::is_json(json) {
@@ -150,9 +150,9 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
         }
     }
     for key in MESSAGES.iter().chain(&["title", "errorText"]) {
-        message = message.or_else(|| get(key).and_then(string));
+        message = message.or_else(|| get(key).and_then(json::string));
     }
-    let details = || get("details").and_then(string);
+    let details = || get("details").and_then(json::string);
     message = message.or_else(details);
     // A `type` that is only "error" is the event's, and no code.
     for key in ["code", "error_type", "type", "status", "status_code"] {
@@ -161,13 +161,9 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     (message, code)
 }
 
-fn string(json: &str) -> Option<String> {
-    json::read(json).ok()
-}
-
 /// A string, or a number as its text.
 fn word(json: &str) -> Option<String> {
-    string(json).or_else(|| json.bytes().all(|b| b.is_ascii_digit()).then(|| json.to_owned()))
+    json::string(json).or_else(|| json.bytes().all(|b| b.is_ascii_digit()).then(|| json.to_owned()))
 }
 
 /// Parts of codes, and whether the same request may succeed later; the first row that fits counts.

@@ -135,7 +135,7 @@ pub(super) fn read_head(head: &[u8]) -> Option<HttpHead> {
         } else if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().ok();
         } else if name.eq_ignore_ascii_case("content-encoding") {
-            is_compressed = true;
+            is_compressed = !value.trim().eq_ignore_ascii_case("identity");
         }
     }
     let has_cr = text.get(first.len()..).is_some_and(|rest| rest.starts_with('\r'));

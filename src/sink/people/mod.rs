@@ -595,16 +595,15 @@ fn tokens(usage: &Usage<'_>) -> Vec<String> {
 /// Returns the text that a result's JSON holds: of a string, and of a list of blocks that are text
 /// alone. Of all else, returns the JSON on one line.
 fn readable(json: &str) -> String {
-    let text = |json: &str| serde_json::from_str::<String>(json).ok();
     let block = |block: &str| {
         let is_text = json::member(block, "type") == Some("\"text\"");
-        json::member(block, "text").filter(|_| is_text).and_then(text)
+        json::member(block, "text").filter(|_| is_text).and_then(json::string)
     };
     let blocks = json::elements(json::member(json, "content").unwrap_or(json));
     let blocks: Option<Vec<String>> =
         blocks.and_then(|blocks| blocks.into_iter().map(block).collect());
     let blocks = blocks.filter(|blocks| !blocks.is_empty()).map(|blocks| blocks.join("\n"));
-    text(json).or(blocks).unwrap_or_else(|| json::minify(json))
+    json::string(json).or(blocks).unwrap_or_else(|| json::minify(json))
 }
 
 /// Returns text as it stands between quotation marks, on one line.
