@@ -13,11 +13,12 @@ use crate::capture::replay::{Plan, Play};
 use crate::capture::rhythm::{Rhythm, TimedRead};
 use crate::capture::tape::Tape;
 use crate::convert::{self, Converter, OneMessage, Options};
+use crate::event::Output;
 use crate::format::support::object::Object;
 use crate::format::{Envelope, FORMATS, Format, Known, Losses, Reply, Writing, aside, reply_of};
 use crate::io::http::HttpRequest;
 use crate::json;
-use crate::json::Line;
+use crate::json::{Line, members};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink::Sink as _;
 
@@ -409,27 +410,24 @@ impl Write for Shared {
 
 /// Returns the line of a log for a request and what answered it.
 pub(crate) fn log_line(request: &HttpRequest, answer: &PlayedAnswer) -> Line {
-    let mut line = Line::default();
-    line.open();
-    line.text("method", &request.method);
-    line.text("path", &request.target);
-    let mut headers = Line::default();
-    headers.open();
-    for (name, value) in &request.headers {
-        headers.named(name, &json::quote(value));
-    }
-    headers.close();
-    line.object("headers", &headers);
     let text = String::from_utf8_lossy(&request.body);
-    match json::is_json(&text) {
-        true => line.json("body", &text),
-        false => line.text("body", &text),
-    }
-    line.number("status", answer.status.into());
-    line.maybe_text("file", answer.file.as_deref());
-    line.close();
+    let body = if json::is_json(&text) { Output::Json(&text) } else { Output::Text(&text) };
+    let mut log = Line::default();
+    let line = &mut log;
+    members!(line; {
+        "method": request.method.as_str(),
+        "path": request.target.as_str(),
+        "headers": {
+            ..for (name, value) in &request.headers {
+                line.named(name, &json::quote(value));
+            },
+        },
+        "body": body,
+        "status": u64::from(answer.status),
+        "file": answer.file.as_deref(),
+    });
     line.raw("\n");
-    line
+    log
 }
 
 #[cfg(test)]

@@ -9,10 +9,12 @@ use crate::agent::{Rules, Toolbox};
 use crate::cli::{Auto, Running, Tools};
 use crate::commands::request::{named, read_request};
 use crate::commands::{needs_pipe, print, shown};
+use crate::event::Output;
 use crate::format::Format;
 use crate::format::turn::{Declaration, Request};
 use crate::io::report;
 use crate::json;
+use crate::json::{members, object_of};
 use crate::request;
 use crate::request::{Refused, RequestBody};
 
@@ -97,11 +99,11 @@ pub(super) fn rules(args: &Running, tools: &Toolbox) -> anyhow::Result<Rules> {
 
 /// Returns tools as MCP's `tools/list` answers.
 fn mcp(tools: &[Declaration]) -> String {
-    let tools = tools.iter().map(|tool| {
-        let about = tool.description.as_deref().map(json::quote);
-        let about = about.map_or(String::new(), |about| format!("\"description\":{about},"));
-        let (name, schema) = (json::quote(&tool.name), json::minify(&tool.schema));
-        format!("{{\"name\":{name},{about}\"inputSchema\":{schema}}}")
-    });
-    format!("{{\"tools\":{}}}", json::array(tools))
+    object_of!(line; "tools": [..for tool in tools {
+        members!(line; {
+            "name": &*tool.name,
+            "description": tool.description.as_deref(),
+            "inputSchema": Output::Json(&tool.schema),
+        });
+    }])
 }

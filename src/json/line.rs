@@ -7,6 +7,141 @@ use crate::cut::Cut as _;
 use crate::event::Output;
 use crate::json::write::{Minifier, escape_into, find_escape, has_space, make_safe, quote_into};
 
+/// Adds members to the object that is open in a line, as JSON shows them: `"key": value`, where a value
+/// is `null`, an object in braces, `[]`, a list in brackets of one object or of what an expression
+/// adds, or an expression that is a [`Member`]. A key may be a name, or an expression in parentheses.
+/// `..expression` adds what it adds, and `{ … }` an object to a list.
+macro_rules! members {
+    ($line:ident;) => {{}};
+    ($line:ident; ..$more:expr $(, $($rest:tt)*)?) => {{
+        $more;
+        $($crate::json::members!($line; $($rest)*);)?
+    }};
+    ($line:ident; { $($inner:tt)* } $(, $($rest:tt)*)?) => {{
+        $line.open();
+        $crate::json::members!($line; $($inner)*);
+        $line.close();
+        $($crate::json::members!($line; $($rest)*);)?
+    }};
+    ($line:ident; $key:tt: null $(, $($rest:tt)*)?) => {{
+        $line.minified($key, "null");
+        $($crate::json::members!($line; $($rest)*);)?
+    }};
+    ($line:ident; $key:tt: { $($inner:tt)* } $(, $($rest:tt)*)?) => {{
+        $line.open_member($key);
+        $crate::json::members!($line; $($inner)*);
+        $line.close();
+        $($crate::json::members!($line; $($rest)*);)?
+    }};
+    ($line:ident; $key:tt: [$($items:tt)*] $(, $($rest:tt)*)?) => {{
+        $line.open_list($key);
+        $crate::json::members!($line; $($items)*);
+        $line.close_list();
+        $($crate::json::members!($line; $($rest)*);)?
+    }};
+    ($line:ident; $key:tt: $value:expr $(, $($rest:tt)*)?) => {{
+        $crate::json::Member::add($value, $key, $line);
+        $($crate::json::members!($line; $($rest)*);)?
+    }};
+}
+
+/// Returns an object with these members: see [`members`].
+macro_rules! object_of {
+    ($line:ident; $($members:tt)*) => {{
+        let $line = &mut $crate::json::Line::default();
+        $crate::json::members!($line; { $($members)* });
+        $line.take()
+    }};
+}
+
+pub(crate) use {members, object_of};
+
+/// What may be the value of a member.
+pub(crate) trait Member {
+    /// Adds it, or nothing if it is not there.
+    fn add(self, key: &str, line: &mut Line);
+}
+
+impl Member for &str {
+    fn add(self, key: &str, line: &mut Line) {
+        line.text(key, self);
+    }
+}
+
+impl Member for u64 {
+    fn add(self, key: &str, line: &mut Line) {
+        line.number(key, self);
+    }
+}
+
+impl Member for bool {
+    fn add(self, key: &str, line: &mut Line) {
+        line.flag(key, self);
+    }
+}
+
+impl<M: Member> Member for Option<M> {
+    fn add(self, key: &str, line: &mut Line) {
+        if let Some(value) = self {
+            value.add(key, line);
+        }
+    }
+}
+
+/// JSON without white space between its tokens.
+pub(crate) struct Minified<'j>(pub(crate) &'j str);
+
+impl Member for Minified<'_> {
+    fn add(self, key: &str, line: &mut Line) {
+        line.minified(key, self.0);
+    }
+}
+
+/// A value, or `null` in its place.
+pub(crate) struct OrNull<M>(pub(crate) Option<M>);
+
+impl<M: Member> Member for OrNull<M> {
+    fn add(self, key: &str, line: &mut Line) {
+        match self.0 {
+            Some(value) => value.add(key, line),
+            None => line.minified(key, "null"),
+        }
+    }
+}
+
+/// An object of numbers, if any of them is known.
+pub(crate) struct Known<const N: usize>(pub(crate) [(&'static str, Option<u64>); N]);
+
+impl<const N: usize> Member for Known<N> {
+    fn add(self, key: &str, line: &mut Line) {
+        if self.0.iter().any(|(_, number)| number.is_some()) {
+            line.open_member(key);
+            self.0.into_iter().for_each(|(key, number)| number.add(key, line));
+            line.close();
+        }
+    }
+}
+
+/// A list of the objects in another line, if there is any.
+pub(crate) struct ListOf<'l>(pub(crate) &'l Line);
+
+impl Member for ListOf<'_> {
+    fn add(self, key: &str, line: &mut Line) {
+        if !self.0.is_empty() {
+            line.list(key, self.0);
+        }
+    }
+}
+
+impl Member for Output<'_> {
+    fn add(self, key: &str, line: &mut Line) {
+        match self {
+            Output::Text(text) => line.text(key, text),
+            Output::Json(json) => line.json(key, json),
+        }
+    }
+}
+
 /// A buffer of JSON text, one line or several. Keys are words of the schema and
 /// need no escapes.
 #[derive(Debug, Default)]
@@ -20,6 +155,11 @@ impl Line {
     /// Clears the text, and keeps its buffer.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
+    }
+
+    /// Returns the text, and clears it.
+    pub(crate) fn take(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.text)).into_owned()
     }
 
     /// Writes out the text, and clears it.
@@ -103,6 +243,12 @@ impl Line {
         self.text.extend_from_slice(text.as_ref());
     }
 
+    /// Adds the members, or the objects of a list, in another line.
+    pub(crate) fn more(&mut self, text: impl AsRef<[u8]>) {
+        self.separate();
+        self.raw(text);
+    }
+
     /// Adds a member that is the list of the objects in another line.
     pub(crate) fn list(&mut self, key: &str, items: &Line) {
         self.key(key);
@@ -123,38 +269,6 @@ impl Line {
         quote_into(text, &mut self.text);
     }
 
-    /// Adds a member that is a string, if there is one.
-    pub(crate) fn maybe_text(&mut self, key: &str, text: Option<&str>) {
-        if let Some(text) = text {
-            self.text(key, text);
-        }
-    }
-
-    /// Adds a string that is no member.
-    pub(crate) fn value(&mut self, text: &str) {
-        quote_into(text, &mut self.text);
-    }
-
-    /// Adds a member that is a string, or null if it is empty.
-    pub(crate) fn nullable(&mut self, key: &str, text: &str) {
-        match text {
-            "" => self.minified(key, "null"),
-            text => self.text(key, text),
-        }
-    }
-
-    /// Adds a member that is an object of numbers, if any of them is known.
-    pub(crate) fn maybe_object(&mut self, key: &str, numbers: &[(&str, Option<u64>)]) {
-        if numbers.iter().all(|(_, number)| number.is_none()) {
-            return;
-        }
-        self.open_member(key);
-        for (key, number) in numbers {
-            self.maybe_number(key, *number);
-        }
-        self.close();
-    }
-
     /// Adds a member that is a word of the schema, which needs no escapes.
     pub(crate) fn word(&mut self, key: &str, word: &str) {
         self.key(key);
@@ -167,13 +281,6 @@ impl Line {
     pub(crate) fn number(&mut self, key: &str, number: u64) {
         self.key(key);
         self.raw(itoa::Buffer::new().format(number));
-    }
-
-    /// Adds a member that is a number, if there is one.
-    pub(crate) fn maybe_number(&mut self, key: &str, number: Option<u64>) {
-        if let Some(number) = number {
-            self.number(key, number);
-        }
     }
 
     /// Adds a member that is true or false.
@@ -199,19 +306,9 @@ impl Line {
         make_safe(&self.scratch, &mut self.text);
     }
 
-    /// Adds a member that is a string or JSON.
-    pub(crate) fn output(&mut self, key: &str, output: Output<'_>) {
-        match output {
-            Output::Text(text) => self.text(key, text),
-            Output::Json(json) => self.json(key, json),
-        }
-    }
-
     /// Adds a member of any name that is JSON.
     pub(crate) fn named(&mut self, name: &str, json: &str) {
-        if !self.text.ends_with(b"{") {
-            self.text.push(b',');
-        }
+        self.separate();
         quote_into(name, &mut self.text);
         self.text.push(b':');
         self.raw(json);
@@ -225,9 +322,16 @@ impl Line {
         self.text.len()
     }
 
-    /// Adds the key, and a comma before it unless the object has just been opened.
+    /// Adds a comma, unless what follows is the first of an object or of the line.
+    fn separate(&mut self) {
+        if !matches!(self.text.last(), None | Some(b'{')) {
+            self.text.push(b',');
+        }
+    }
+
     fn key(&mut self, key: &str) {
-        self.raw(if self.text.ends_with(b"{") { "\"" } else { ",\"" });
+        self.separate();
+        self.text.push(b'"');
         self.raw(key);
         self.raw("\":");
     }

@@ -9,7 +9,7 @@ use crate::event::{
     Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue,
     ToolResult, Turn, Usage, VERSION, Warning,
 };
-use crate::json::Line;
+use crate::json::{Line, Member};
 
 /// Takes the members of one object in their order. A [`Line`] writes their
 /// values, [`crate::sink::schema`] their types and documentation.
@@ -49,7 +49,7 @@ pub(super) enum Form {
 
 impl Members for Line {
     fn required<V: MemberValue>(&mut self, name: &'static str, value: V, _about: &'static str) {
-        value.write(name, self);
+        value.add(name, self);
     }
 
     fn optional<V: MemberValue>(
@@ -59,7 +59,7 @@ impl Members for Line {
         _about: &'static str,
     ) {
         if let Some(value) = value {
-            value.write(name, self);
+            value.add(name, self);
         }
     }
 
@@ -72,21 +72,15 @@ impl Members for Line {
     }
 }
 
-/// The value of a member.
-pub(super) trait MemberValue {
+/// The value of a member, with its type.
+pub(super) trait MemberValue: Member {
     /// Its type, as members of a JSON Schema; empty if it is any value.
     fn schema() -> String;
-    /// Writes it as the member of this name.
-    fn write(self, name: &str, line: &mut Line);
 }
 
 impl MemberValue for &str {
     fn schema() -> String {
         "\"type\": \"string\"".into()
-    }
-
-    fn write(self, name: &str, line: &mut Line) {
-        line.text(name, self);
     }
 }
 
@@ -94,19 +88,11 @@ impl MemberValue for u64 {
     fn schema() -> String {
         "\"type\": \"integer\", \"minimum\": 0".into()
     }
-
-    fn write(self, name: &str, line: &mut Line) {
-        line.number(name, self);
-    }
 }
 
 impl MemberValue for bool {
     fn schema() -> String {
         "\"type\": \"boolean\"".into()
-    }
-
-    fn write(self, name: &str, line: &mut Line) {
-        line.flag(name, self);
     }
 }
 
@@ -115,19 +101,17 @@ impl<W: ClosedWords> MemberValue for W {
         let words: Vec<String> = W::all().map(|word| format!("\"{word}\"")).collect();
         format!("\"enum\": [{}]", words.join(", "))
     }
+}
 
-    fn write(self, name: &str, line: &mut Line) {
-        line.word(name, self.word());
+impl<W: ClosedWords> Member for W {
+    fn add(self, key: &str, line: &mut Line) {
+        line.word(key, self.word());
     }
 }
 
 impl MemberValue for Output<'_> {
     fn schema() -> String {
         String::new()
-    }
-
-    fn write(self, name: &str, line: &mut Line) {
-        line.output(name, self);
     }
 }
 
@@ -141,11 +125,13 @@ impl MemberValue for ObjectText<'_> {
     fn schema() -> String {
         "\"type\": \"object\"".into()
     }
+}
 
-    fn write(self, name: &str, line: &mut Line) {
+impl Member for ObjectText<'_> {
+    fn add(self, key: &str, line: &mut Line) {
         match self.is_minified {
-            true => line.minified(name, self.json),
-            false => line.json(name, self.json),
+            true => line.minified(key, self.json),
+            false => line.json(key, self.json),
         }
     }
 }
@@ -157,9 +143,11 @@ impl MemberValue for List<'_> {
     fn schema() -> String {
         "\"type\": \"array\"".into()
     }
+}
 
-    fn write(self, name: &str, line: &mut Line) {
-        line.json(name, self.0);
+impl Member for List<'_> {
+    fn add(self, key: &str, line: &mut Line) {
+        line.json(key, self.0);
     }
 }
 
@@ -170,9 +158,11 @@ impl MemberValue for Version {
     fn schema() -> String {
         format!("\"const\": {VERSION}")
     }
+}
 
-    fn write(self, name: &str, line: &mut Line) {
-        line.number(name, VERSION);
+impl Member for Version {
+    fn add(self, key: &str, line: &mut Line) {
+        line.number(key, VERSION);
     }
 }
 
@@ -430,10 +420,12 @@ impl MemberValue for UsageMembers<'_> {
             "\"type\": \"object\", \"properties\": {{{members}}}, \"additionalProperties\": false"
         )
     }
+}
 
-    fn write(self, name: &str, line: &mut Line) {
-        line.open_member(name);
-        self.members().into_iter().for_each(|(name, count)| line.maybe_number(name, count));
+impl Member for UsageMembers<'_> {
+    fn add(self, key: &str, line: &mut Line) {
+        line.open_member(key);
+        self.members().into_iter().for_each(|(name, count)| count.add(name, line));
         line.close();
     }
 }

@@ -52,7 +52,7 @@ pub use values::Values;
 use crate::event::{Event, Kind, OwnedEvent, Pieces};
 #[cfg(feature = "cli")]
 use crate::event::{Failure, Start};
-use crate::json::Line;
+use crate::json::{Line, members};
 
 /// The consumer of events. The pipeline pushes: it calls [`feed`](Sink::feed) for each event as
 /// soon as its last byte has come, and [`finish`](Sink::finish) once, at the end of the input.
@@ -249,9 +249,12 @@ impl Label {
         if choice != 0 {
             line.number("choice", choice);
         }
-        line.maybe_text("file", self.file.as_deref().or(self.logged.as_deref()));
         let time = self.clock.as_ref().map(Clock::milliseconds);
-        line.maybe_number("t_ms", time.or(logged));
+        members!(
+            line;
+            "file": self.file.as_deref().or(self.logged.as_deref()),
+            "t_ms": time.or(logged),
+        );
         line.close();
         line.raw("\n");
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::event::Kind;
-use crate::json::Line;
+use crate::json::{Line, Member, members};
 use crate::sink::Clock;
 use crate::sink::members::MemberValue;
 
@@ -78,28 +78,29 @@ impl MemberValue for &Timing {
             ],
         )
     }
+}
 
-    fn write(self, name: &str, line: &mut Line) {
-        line.open_member(name);
-        line.number("first_byte_ms", self.first_byte);
-        line.maybe_number("first_text_ms", self.first_text);
-        line.maybe_number("first_call_ms", self.first_call);
-        line.number("total_ms", self.last);
-        line.maybe_number("output_tokens_per_s", self.tokens_per_second());
+impl Member for &Timing {
+    fn add(self, key: &str, line: &mut Line) {
         let count: usize = self.gaps.values().sum();
-        if count > 0 {
-            line.open_member("gap_ms");
-            for (name, percent) in [("p50", 50), ("p99", 99), ("max", 100)] {
-                // The smallest gap that so many of all are not longer than.
-                let mut left = (count * percent).div_ceil(100);
-                let gap = self.gaps.iter().find(|(_, times)| {
-                    left = left.saturating_sub(**times);
-                    left == 0
-                });
-                line.maybe_number(name, gap.map(|(gap, _)| *gap));
-            }
-            line.close();
-        }
-        line.close();
+        // The smallest gap that so many of all are not longer than.
+        let gap = |percent: usize| {
+            let mut left = (count * percent).div_ceil(100);
+            let mut gaps = self.gaps.iter();
+            gaps.find_map(|(gap, times)| {
+                left = left.saturating_sub(*times);
+                (left == 0).then_some(*gap)
+            })
+        };
+        members!(line; key: {
+            "first_byte_ms": self.first_byte,
+            "first_text_ms": self.first_text,
+            "first_call_ms": self.first_call,
+            "total_ms": self.last,
+            "output_tokens_per_s": self.tokens_per_second(),
+            ..if count > 0 {
+                members!(line; "gap_ms": { "p50": gap(50), "p99": gap(99), "max": gap(100) });
+            },
+        });
     }
 }

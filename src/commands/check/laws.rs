@@ -8,6 +8,7 @@ use crate::commands::check::select::BROKEN;
 use crate::commands::mistakes::quoted;
 use crate::io::{report_on, write_whole};
 use crate::json;
+use crate::json::object_of;
 use crate::pipeline::Config;
 use crate::sink::grouped;
 
@@ -54,10 +55,13 @@ impl Violation {
     }
 
     pub(super) fn json(&self) -> String {
-        let Violation { law, message, file, size, command, .. } = self;
-        let [message, file, command] = [message, file, command].map(|text| json::quote(text));
-        format!(
-            "{{\"law\":\"{law}\",\"message\":{message},\"file\":{file},\"bytes\":{size},\"command\":{command}}}"
+        object_of!(
+            line;
+            "law": self.law,
+            "message": &*self.message,
+            "file": &*self.file,
+            "bytes": self.size as u64,
+            "command": &*self.command,
         )
     }
 }

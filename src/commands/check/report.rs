@@ -11,6 +11,7 @@ use crate::commands::check::laws::Violation;
 use crate::commands::check::result::{Checked, ResultKind, ResultSum};
 use crate::commands::check::select::GOLDEN;
 use crate::json;
+use crate::json::{Minified, object_of};
 use crate::sink::grouped;
 
 /// The most lines that are printed for people, unless all are asked for, and the most of one
@@ -126,30 +127,30 @@ fn kinds(checked: &[Checked]) -> Vec<String> {
 
 /// Returns the object of a capture.
 fn object(one: &Checked) -> String {
-    let result = one.row().map_or("", |row| row.name);
-    let name = json::quote(&one.name);
-    let mut line = format!("{{\"type\":\"capture\",\"file\":{name},\"result\":\"{result}\"");
-    if !one.message.is_empty() {
-        line.push_str(&format!(",\"message\":{}", json::quote(&one.message)));
-    }
-    if !one.notes.is_empty() {
-        let notes = json::array(one.notes.iter().map(|note| json::quote(note)));
-        line.push_str(&format!(",\"notes\":{notes}"));
-    }
-    if !one.diff.hunks.is_empty() {
-        let changes = one.diff.hunks.iter().map(|hunk| {
-            let kinds = json::array(hunk.kinds.iter().map(|kind| json::quote(kind)));
-            let (was, is) = (json::array(&hunk.was), json::array(&hunk.is));
-            format!("{{\"line\":{},\"keys\":{kinds},\"was\":{was},\"is\":{is}}}", hunk.line)
-        });
-        line.push_str(&format!(",\"changes\":{}", json::array(changes)));
-    }
-    if let Some(broken) = &one.broken {
-        let broken = json::array(broken.iter().map(Violation::json));
-        line.push_str(&format!(",\"broken_laws\":{broken}"));
-    }
-    line.push_str("}\n");
-    line
+    let texts = |list: &[String]| json::array(list.iter().map(|text| json::quote(text)));
+    let changes = one.diff.hunks.iter().map(|hunk| {
+        object_of!(
+            line;
+            "line": hunk.line as u64,
+            "keys": Minified(&texts(&hunk.kinds)),
+            "was": Minified(&json::array(&hunk.was)),
+            "is": Minified(&json::array(&hunk.is)),
+        )
+    });
+    let changes = (!one.diff.hunks.is_empty()).then(|| json::array(changes));
+    let notes = (!one.notes.is_empty()).then(|| texts(&one.notes));
+    let broken = one.broken.as_ref().map(|all| json::array(all.iter().map(Violation::json)));
+    let object = object_of!(
+        line;
+        "type": "capture",
+        "file": &*one.name,
+        "result": one.row().map_or("", |row| row.name),
+        "message": Some(&*one.message).filter(|message| !message.is_empty()),
+        "notes": notes.as_deref().map(Minified),
+        "changes": changes.as_deref().map(Minified),
+        "broken_laws": broken.as_deref().map(Minified),
+    );
+    object + "\n"
 }
 
 /// Returns all that is to be said of a capture: one line, and more.

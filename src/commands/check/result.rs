@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::capture::{Diff, Golden};
 use crate::commands::check::laws::Violation;
-use crate::json;
+use crate::json::object_of;
 use crate::sink::grouped;
 use crate::status::Outcome;
 
@@ -186,14 +186,16 @@ impl ResultSum {
     }
 
     pub(super) fn json(&self, why: Option<&str>) -> String {
-        let counts = self.counts.iter().map(|(row, count)| format!(",\"{}\":{count}", row.name));
-        let counts: String = counts.collect();
-        let laws = self.laws.map_or(String::new(), |(kept, broken)| {
-            format!(",\"keep_laws\":{kept},\"break_laws\":{broken}")
-        });
-        let passed = format!(",\"passed_over\":{}", self.passed);
-        let why = why.map_or(String::new(), |why| format!(",\"why\":{}", json::quote(why)));
-        format!("{{\"type\":\"sum\",\"checked\":{}{counts}{passed}{laws}{why}}}", self.total())
+        object_of!(
+            line;
+            "type": "sum",
+            "checked": self.total(),
+            ..self.counts.iter().for_each(|(row, count)| line.number(row.name, *count)),
+            "passed_over": self.passed,
+            "keep_laws": self.laws.map(|(kept, _)| kept),
+            "break_laws": self.laws.map(|(_, broken)| broken),
+            "why": why,
+        )
     }
 }
 

@@ -3,14 +3,12 @@
 use crate::format::openai_chat::reply::REPLY as OPENAI;
 use crate::format::reply::Reply;
 use crate::format::rows::{AI_SDK_DATA, AI_SDK_UI};
-use crate::json::quote;
+use crate::json::{object_of, quote};
 
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&AI_SDK_UI],
     headers: &[("x-vercel-ai-ui-message-stream", "v1")],
-    record: |trouble| {
-        ("", format!("{{\"type\":\"error\",\"errorText\":{}}}", quote(trouble.message)))
-    },
+    record: |trouble| ("", object_of!(line; "type": "error", "errorText": trouble.message)),
     ..OPENAI
 };
 

@@ -10,7 +10,7 @@ use crate::format::support::writing::error_message;
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
 };
-use crate::json::Line;
+use crate::json::{Line, members};
 
 pub(in crate::format) static WRITING: Writing = Writing {
     envelopes: &[Envelope::SSE],
@@ -68,39 +68,34 @@ impl UiParts {
 
     /// Adds what the next request has to return with a thought.
     fn metadata(&self, key: &str, text: &str, line: &mut Line) {
-        line.open_member("providerMetadata");
-        line.open_member(&self.provider);
-        line.text(key, text);
-        line.close();
-        line.close();
+        members!(line; "providerMetadata": { (&self.provider): { key: text } });
     }
 
     fn tool(&mut self, call: &ToolCall<'_>, out: &mut Records) {
-        let is_run = call.executor.is_some();
         record("tool-input-start", out, |line| {
-            line.text("toolCallId", call.id);
-            line.text("toolName", call.name);
-            if is_run {
-                line.flag("providerExecuted", true);
-            }
-            if let CallInput::Text(_) = call.input {
-                line.word("inputEncoding", "text");
-            }
+            members!(
+                line;
+                "toolCallId": call.id,
+                "toolName": call.name,
+                "providerExecuted": call.executor.map(|_| true),
+                "inputEncoding": matches!(call.input, CallInput::Text(_)).then_some("text"),
+            );
         });
         self.available(call, out);
     }
 
     fn available(&mut self, call: &ToolCall<'_>, out: &mut Records) {
         record("tool-input-available", out, |line| {
-            line.text("toolCallId", call.id);
-            line.text("toolName", call.name);
-            match call.input {
-                CallInput::Arguments(json) => line.minified("input", json),
-                CallInput::Text(text) => line.text("input", text),
-            }
-            if call.executor.is_some() {
-                line.flag("providerExecuted", true);
-            }
+            members!(
+                line;
+                "toolCallId": call.id,
+                "toolName": call.name,
+                ..match call.input {
+                    CallInput::Arguments(json) => line.minified("input", json),
+                    CallInput::Text(text) => line.text("input", text),
+                },
+                "providerExecuted": call.executor.map(|_| true),
+            );
         });
         self.calls.insert(call.id.to_owned());
     }
@@ -115,57 +110,55 @@ fn names(kind: &BlockKind) -> [&'static str; 3] {
 }
 
 /// Writes a part of this type.
-fn record(kind: &str, out: &mut Records, members: impl FnOnce(&mut Line)) {
-    out.record("", |line| {
-        line.word("type", kind);
-        members(line);
-    });
+fn record(kind: &str, out: &mut Records, add: impl FnOnce(&mut Line)) {
+    out.record("", |line| members!(line; "type": kind, ..add(line)));
 }
 
 impl Encoder for UiParts {
     fn start(&mut self, start: &Start<'_>, out: &mut Records) {
         start.format.clone_into(&mut self.provider);
-        record("start", out, |line| line.maybe_text("messageId", start.id));
+        record("start", out, |line| members!(line; "messageId": start.id));
         record("start-step", out, |_| {});
     }
 
     fn open(&mut self, block: &Block, out: &mut Records) {
         self.count += 1;
         let [start, ..] = names(&block.kind);
-        record(start, out, |line| line.word("id", &self.id()));
+        record(start, out, |line| line.text("id", &self.id()));
     }
 
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
         let [_, delta, _] = names(&block.kind);
         record(delta, out, |line| {
-            line.word("id", &self.id());
-            line.text("delta", text);
+            members!(line; "id": &*self.id(), "delta": text);
         });
     }
 
     fn part(&mut self, block: &Block, out: &mut Records) {
         let [.., end] = names(&block.kind);
-        record(end, out, |line| line.word("id", &self.id()));
+        record(end, out, |line| line.text("id", &self.id()));
         self.open(block, out);
     }
 
     fn close(&mut self, block: &Block, out: &mut Records) {
         let [.., end] = names(&block.kind);
         record(end, out, |line| {
-            line.word("id", &self.id());
-            if let Some(signature) = &block.signature {
-                self.metadata("signature", signature, line);
-            }
+            let signature = block.signature.iter();
+            members!(
+                line;
+                "id": &*self.id(),
+                ..signature.for_each(|signature| self.metadata("signature", signature, line)),
+            );
         });
     }
 
     fn redacted(&mut self, _choice: u64, thought: &Reasoning<'_>, out: &mut Records) {
         self.count += 1;
         record("reasoning-start", out, |line| {
-            line.word("id", &self.id());
-            self.metadata("redactedData", thought.redacted.unwrap_or_default(), line);
+            let data = thought.redacted.unwrap_or("");
+            members!(line; "id": &*self.id(), ..self.metadata("redactedData", data, line));
         });
-        record("reasoning-end", out, |line| line.word("id", &self.id()));
+        record("reasoning-end", out, |line| line.text("id", &self.id()));
     }
 
     fn call(&mut self, _choice: u64, call: &ToolCall<'_>, out: &mut Records) {
@@ -182,18 +175,18 @@ impl Encoder for UiParts {
     fn call_start(&mut self, _choice: u64, call: &ToolCallStart, is_free: bool, out: &mut Records) {
         self.open = (call.id.to_owned(), call.name.to_owned());
         record("tool-input-start", out, |line| {
-            line.text("toolCallId", call.id);
-            line.text("toolName", call.name);
-            if is_free {
-                line.word("inputEncoding", "text");
-            }
+            members!(
+                line;
+                "toolCallId": call.id,
+                "toolName": call.name,
+                "inputEncoding": is_free.then_some("text"),
+            );
         });
     }
 
     fn call_piece(&mut self, _choice: u64, delta: &ToolCallDelta<'_>, out: &mut Records) {
         record("tool-input-delta", out, |line| {
-            line.text("toolCallId", &self.open.0);
-            line.text("inputTextDelta", delta.arguments);
+            members!(line; "toolCallId": &*self.open.0, "inputTextDelta": delta.arguments);
         });
     }
 
@@ -201,10 +194,13 @@ impl Encoder for UiParts {
         match call {
             Some(call) => self.available(call, out),
             None => record("tool-input-error", out, |line| {
-                line.text("toolCallId", &self.open.0);
-                line.text("toolName", &self.open.1);
-                line.minified("input", "null");
-                line.word("errorText", "the call is not whole");
+                members!(
+                    line;
+                    "toolCallId": &*self.open.0,
+                    "toolName": &*self.open.1,
+                    "input": null,
+                    "errorText": "the call is not whole",
+                );
             }),
         }
     }
@@ -213,15 +209,13 @@ impl Encoder for UiParts {
         if !self.calls.contains(result.id) {
             return out.note(Info::Result);
         }
-        let is_error = result.is_error == Some(true);
-        let kind = if is_error { "tool-output-error" } else { "tool-output-available" };
-        record(kind, out, |line| {
-            line.text("toolCallId", result.id);
-            match (is_error, result.output) {
-                (false, output) => line.output("output", output),
-                (true, Output::Text(text) | Output::Json(text)) => line.text("errorText", text),
+        let (kind, key, output) = match (result.is_error, result.output) {
+            (Some(true), Output::Text(text) | Output::Json(text)) => {
+                ("tool-output-error", "errorText", Output::Text(text))
             }
-        });
+            (_, output) => ("tool-output-available", "output", output),
+        };
+        record(kind, out, |line| members!(line; "toolCallId": result.id, key: output));
     }
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {

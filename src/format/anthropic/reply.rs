@@ -2,7 +2,7 @@
 
 use crate::format::anthropic::FORMAT;
 use crate::format::reply::{Aside, Known, Reply, Trouble};
-use crate::json::quote;
+use crate::json::object_of;
 
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT],
@@ -32,13 +32,10 @@ pub(in crate::format) static REPLY: Reply = Reply {
 };
 
 fn count(known: &Known<'_>) -> String {
-    format!("{{\"input_tokens\":{}}}", known.input_tokens)
+    object_of!(line; "input_tokens": known.input_tokens)
 }
 
 fn body(trouble: &Trouble<'_>) -> String {
-    format!(
-        "{{\"type\":\"error\",\"error\":{{\"type\":{},\"message\":{}}}}}",
-        quote(trouble.word),
-        quote(trouble.message)
-    )
+    let Trouble { message, word, .. } = *trouble;
+    object_of!(line; "type": "error", "error": { "type": word, "message": message })
 }

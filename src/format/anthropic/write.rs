@@ -4,14 +4,14 @@
 //! usage with both numbers at both ends, one signature as the last delta of its block.
 
 use crate::event::{
-    Failure, Finish, FinishReason, Output, Reasoning, Start, ToolCall, ToolCallDelta,
-    ToolCallStart, ToolResult, Usage,
+    Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta, ToolCallStart,
+    ToolResult, Usage,
 };
 use crate::format::support::writing::{error_message, error_type, input_object};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
-use crate::json::Line;
+use crate::json::{Known, Line, Minified, OrNull, members};
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NAMED],
@@ -57,22 +57,15 @@ struct AnthropicEvents {
 }
 
 impl AnthropicEvents {
-    fn block_start(&self, out: &mut Records, members: impl FnOnce(&mut Line)) {
+    fn block_start(&self, out: &mut Records, add: impl FnOnce(&mut Line)) {
         record("content_block_start", out, |line| {
-            line.number("index", self.index);
-            line.open_member("content_block");
-            members(line);
-            line.close();
+            members!(line; "index": self.index, "content_block": { ..add(line) });
         });
     }
 
     fn block_delta(&self, kind: &str, key: &str, text: &str, out: &mut Records) {
         record("content_block_delta", out, |line| {
-            line.number("index", self.index);
-            line.open_member("delta");
-            line.word("type", kind);
-            line.text(key, text);
-            line.close();
+            members!(line; "index": self.index, "delta": { "type": kind, key: text });
         });
     }
 
@@ -89,52 +82,33 @@ impl AnthropicEvents {
 }
 
 /// Writes an event of this type.
-fn record(kind: &str, out: &mut Records, members: impl FnOnce(&mut Line)) {
-    out.record(kind, |line| {
-        line.word("type", kind);
-        members(line);
-    });
+fn record(kind: &str, out: &mut Records, add: impl FnOnce(&mut Line)) {
+    out.record(kind, |line| members!(line; "type": kind, ..add(line)));
 }
 
 impl Encoder for AnthropicEvents {
     fn start(&mut self, start: &Start<'_>, out: &mut Records) {
         record("message_start", out, |line| {
-            line.open_member("message");
-            head(start, line);
-            line.minified("content", "[]");
-            line.minified("stop_reason", "null");
-            line.minified("stop_sequence", "null");
-            line.open_member("usage");
-            line.number("input_tokens", start.input_tokens.unwrap_or(0));
-            line.number("output_tokens", 0);
-            line.close();
-            line.close();
+            members!(line; "message": {
+                ..head(start, line),
+                "content": [],
+                "stop_reason": null,
+                "stop_sequence": null,
+                "usage": { "input_tokens": start.input_tokens.unwrap_or(0), "output_tokens": 0 },
+            });
         });
     }
 
     fn open(&mut self, block: &Block, out: &mut Records) {
-        self.block_start(out, |line| match block.kind {
-            BlockKind::Reasoning { .. } => {
-                line.word("type", "thinking");
-                line.word("thinking", "");
-                line.word("signature", "");
-            }
-            BlockKind::Text { .. } | BlockKind::Refusal => {
-                line.word("type", "text");
-                line.word("text", "");
-            }
-        });
+        self.block_start(out, |line| block_members(&block.kind, "", Some(""), line));
     }
 
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
-        match block.kind {
-            BlockKind::Reasoning { .. } => {
-                self.block_delta("thinking_delta", "thinking", text, out);
-            }
-            BlockKind::Text { .. } | BlockKind::Refusal => {
-                self.block_delta("text_delta", "text", text, out);
-            }
-        }
+        let (kind, key) = match block.kind {
+            BlockKind::Reasoning { .. } => ("thinking_delta", "thinking"),
+            BlockKind::Text { .. } | BlockKind::Refusal => ("text_delta", "text"),
+        };
+        self.block_delta(kind, key, text, out);
     }
 
     fn close(&mut self, block: &Block, out: &mut Records) {
@@ -164,15 +138,12 @@ impl Encoder for AnthropicEvents {
     fn call_start(
         &mut self,
         _choice: u64,
-        call: &ToolCallStart<'_>,
+        call: &ToolCallStart,
         _is_free: bool,
         out: &mut Records,
     ) {
         self.block_start(out, |line| {
-            line.word("type", "tool_use");
-            line.text("id", call.id);
-            line.text("name", call.name);
-            line.minified("input", "{}");
+            members!(line; "type": "tool_use", "id": call.id, "name": call.name, "input": {});
         });
     }
 
@@ -208,10 +179,11 @@ impl Encoder for AnthropicEvents {
             out.note(Info::NoUsage);
         }
         record("message_delta", out, |line| {
-            line.open_member("delta");
-            reason_members(message, finish, line);
-            line.close();
-            usage_member(message.usage, line);
+            members!(
+                line;
+                "delta": { ..reason_members(message, finish, line) },
+                ..usage_member(message.usage, line),
+            );
         });
         record("message_stop", out, |_| {});
     }
@@ -219,27 +191,29 @@ impl Encoder for AnthropicEvents {
     fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
         if message.usage.is_some() {
             record("message_delta", out, |line| {
-                line.raw(",\"delta\":{\"stop_reason\":null,\"stop_sequence\":null}");
-                usage_member(message.usage, line);
+                members!(
+                    line;
+                    "delta": { "stop_reason": null, "stop_sequence": null },
+                    ..usage_member(message.usage, line),
+                );
             });
         }
         record("error", out, |line| {
-            line.open_member("error");
-            line.text("type", &error_type(failure));
-            line.text("message", &error_message(failure));
-            line.close();
+            members!(line; "error": {
+                "type": &*error_type(failure),
+                "message": &*error_message(failure),
+            });
         });
     }
 
     fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
-        head(&message.start, line);
-        line.open_list("content");
-        for part in message.parts {
-            body_block(part, line);
-        }
-        line.close_list();
-        reason_members(message, finish, line);
-        usage_member(message.usage, line);
+        members!(
+            line;
+            ..head(&message.start, line),
+            "content": [..message.parts.iter().for_each(|part| body_block(part, line))],
+            ..reason_members(message, finish, line),
+            ..usage_member(message.usage, line),
+        );
     }
 }
 
@@ -251,14 +225,15 @@ fn run_kind(call: &ToolCall<'_>) -> &'static str {
 }
 
 fn call_members(kind: &str, call: &ToolCall<'_>, input: &str, line: &mut Line) {
-    line.word("type", kind);
-    line.text("id", call.id);
-    line.text("name", call.name);
-    if kind == MCP_TOOL_USE {
+    members!(
+        line;
+        "type": kind,
+        "id": call.id,
+        "name": call.name,
         // Required, and not in the events.
-        line.word("server_name", "");
-    }
-    line.minified("input", input);
+        "server_name": (kind == MCP_TOOL_USE).then_some(""),
+        "input": Minified(input),
+    );
 }
 
 /// True if a result of this type has a block of its own.
@@ -267,66 +242,59 @@ fn is_own_result(kind: &str) -> bool {
 }
 
 fn head(start: &Start<'_>, line: &mut Line) {
-    line.text("id", start.id.unwrap_or("msg_0"));
-    line.word("type", "message");
-    line.word("role", "assistant");
-    line.text("model", start.model.unwrap_or_default());
+    members!(
+        line;
+        "id": start.id.unwrap_or("msg_0"),
+        "type": "message",
+        "role": "assistant",
+        "model": start.model.unwrap_or(""),
+    );
+}
+
+fn block_members(kind: &BlockKind, text: &str, signature: Option<&str>, line: &mut Line) {
+    match kind {
+        BlockKind::Reasoning { .. } => {
+            members!(line; "type": "thinking", "thinking": text, "signature": signature.unwrap_or(""));
+        }
+        BlockKind::Text { .. } | BlockKind::Refusal => {
+            members!(line; "type": "text", "text": text);
+        }
+    }
 }
 
 fn redacted_members(thought: &Reasoning<'_>, line: &mut Line) {
-    line.word("type", "redacted_thinking");
-    line.text("data", thought.redacted.unwrap_or_default());
+    members!(line; "type": "redacted_thinking", "data": thought.redacted.unwrap_or(""));
 }
 
 fn result_members(kind: &str, result: &ToolResult<'_>, line: &mut Line) {
-    line.text("type", kind);
-    line.text("tool_use_id", result.id);
     // Required where there is one.
-    if kind == "mcp_tool_result" {
-        line.flag("is_error", result.is_error == Some(true));
-    }
-    match result.output {
-        Output::Text(text) => line.text("content", text),
-        Output::Json(json) => line.json("content", json),
-    }
+    let is_error = (kind == "mcp_tool_result").then_some(result.is_error == Some(true));
+    members!(
+        line;
+        "type": kind,
+        "tool_use_id": result.id,
+        "is_error": is_error,
+        "content": result.output,
+    );
 }
 
 /// Adds a part of a message as a block of its content, if it is one.
 fn body_block(part: &Part, line: &mut Line) {
     match part {
         Part::Block(block) => {
-            line.open();
-            match block.kind {
-                BlockKind::Reasoning { .. } => {
-                    line.word("type", "thinking");
-                    line.text("thinking", &block.text);
-                    line.text("signature", block.signature.as_deref().unwrap_or_default());
-                }
-                BlockKind::Text { .. } | BlockKind::Refusal => {
-                    line.word("type", "text");
-                    line.text("text", &block.text);
-                }
-            }
-            line.close();
+            let signature = block.signature.as_deref();
+            members!(line; { ..block_members(&block.kind, &block.text, signature, line) });
         }
-        Part::Redacted(thought) => {
-            line.open();
-            redacted_members(&thought.get(), line);
-            line.close();
-        }
+        Part::Redacted(thought) => members!(line; { ..redacted_members(&thought.get(), line) }),
         Part::Call(call) => {
             let call = call.get();
-            line.open();
             let kind = if call.executor.is_none() { "tool_use" } else { run_kind(&call) };
-            call_members(kind, &call, &input_object(call.input), line);
-            line.close();
+            members!(line; { ..call_members(kind, &call, &input_object(call.input), line) });
         }
         Part::Result(result) => {
             let result = result.get();
             if let Some(kind) = result.kind.filter(|kind| is_own_result(kind)) {
-                line.open();
-                result_members(kind, &result, line);
-                line.close();
+                members!(line; { ..result_members(kind, &result, line) });
             }
         }
     }
@@ -334,15 +302,12 @@ fn body_block(part: &Part, line: &mut Line) {
 
 fn reason_members(message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
     let is_sequence = finish.finish_reason == FinishReason::Stop && finish.stop_sequence.is_some();
-    let word = match is_sequence {
-        true => "stop_sequence",
-        false => WRITING.word_of(message, finish),
-    };
-    line.text("stop_reason", word);
-    match finish.stop_sequence {
-        Some(sequence) => line.text("stop_sequence", sequence),
-        None => line.minified("stop_sequence", "null"),
-    }
+    let word = WRITING.word_of(message, finish);
+    members!(
+        line;
+        "stop_reason": if is_sequence { "stop_sequence" } else { word },
+        "stop_sequence": OrNull(finish.stop_sequence),
+    );
 }
 
 /// Adds what a message cost: cached and written tokens are counted apart.
@@ -350,11 +315,11 @@ fn usage_member(usage: Option<Usage<'_>>, line: &mut Line) {
     let usage = usage.unwrap_or_default();
     let apart = [usage.cached_input_tokens, usage.cache_write_tokens];
     let apart = apart.into_iter().flatten().fold(0, u64::saturating_add);
-    line.open_member("usage");
-    line.maybe_number("input_tokens", usage.input_tokens.map(|all| all.saturating_sub(apart)));
-    line.maybe_number("cache_read_input_tokens", usage.cached_input_tokens);
-    line.maybe_number("cache_creation_input_tokens", usage.cache_write_tokens);
-    line.number("output_tokens", usage.output_tokens.unwrap_or(0));
-    line.maybe_object("output_tokens_details", &[("thinking_tokens", usage.reasoning_tokens)]);
-    line.close();
+    members!(line; "usage": {
+        "input_tokens": usage.input_tokens.map(|all| all.saturating_sub(apart)),
+        "cache_read_input_tokens": usage.cached_input_tokens,
+        "cache_creation_input_tokens": usage.cache_write_tokens,
+        "output_tokens": usage.output_tokens.unwrap_or(0),
+        "output_tokens_details": Known([("thinking_tokens", usage.reasoning_tokens)]),
+    });
 }

@@ -4,7 +4,7 @@ use crate::format::bedrock_agent::FORMAT as AGENT;
 use crate::format::bedrock_invoke::FORMAT as INVOKE;
 use crate::format::reply::{Reply, Trouble};
 use crate::format::rows::BEDROCK_CONVERSE;
-use crate::json::quote;
+use crate::json::object_of;
 
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&BEDROCK_CONVERSE, &INVOKE, &AGENT],
@@ -31,5 +31,5 @@ fn word(status: u16) -> &'static str {
 }
 
 fn body(trouble: &Trouble<'_>) -> String {
-    format!("{{\"message\":{}}}", quote(trouble.message))
+    object_of!(line; "message": trouble.message)
 }

@@ -3,17 +3,19 @@
 use crate::format::openai_chat::reply::REPLY as OPENAI;
 use crate::format::reply::Reply;
 use crate::format::rows::COHERE;
-use crate::json::quote;
+use crate::json::object_of;
 
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&COHERE],
-    body: |trouble| format!("{{\"message\":{}}}", quote(trouble.message)),
+    body: |trouble| object_of!(line; "message": trouble.message),
     record: |trouble| {
-        let record = format!(
-            "{{\"type\":\"message-end\",\"delta\":{{\"finish_reason\":\"ERROR\",\"error\":{}}}}}",
-            quote(trouble.message)
+        let (kind, message) = ("message-end", trouble.message);
+        let record = object_of!(
+            line;
+            "type": kind,
+            "delta": { "finish_reason": "ERROR", "error": message },
         );
-        ("message-end", record)
+        (kind, record)
     },
     ..OPENAI
 };

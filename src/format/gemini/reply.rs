@@ -2,7 +2,7 @@
 
 use crate::format::gemini::FORMAT;
 use crate::format::reply::{Aside, Known, Reply, Trouble};
-use crate::json::quote;
+use crate::json::{Minified, object_of};
 
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT],
@@ -30,26 +30,23 @@ pub(in crate::format) static REPLY: Reply = Reply {
         Aside {
             method: "POST",
             path: ":countTokens",
-            body: |known| format!("{{\"totalTokens\":{}}}", known.input_tokens),
+            body: |known| object_of!(line; "totalTokens": known.input_tokens),
         },
     ],
     idle: None,
 };
 
 fn models(known: &Known<'_>) -> String {
-    format!(
-        "{{\"models\":[{{\"name\":{},\"displayName\":{},\"supportedGenerationMethods\":\
-         [\"generateContent\",\"streamGenerateContent\",\"countTokens\"]}}]}}",
-        quote(&format!("models/{}", known.model)),
-        quote(known.model)
-    )
+    object_of!(line; "models": [{
+        "name": &*format!("models/{}", known.model),
+        "displayName": known.model,
+        "supportedGenerationMethods":
+            Minified(r#"["generateContent","streamGenerateContent","countTokens"]"#),
+    }])
 }
 
 fn body(trouble: &Trouble<'_>) -> String {
-    format!(
-        "{{\"error\":{{\"code\":{},\"message\":{},\"status\":{}}}}}",
-        trouble.status,
-        quote(trouble.message),
-        quote(trouble.word)
-    )
+    let Trouble { message, word, .. } = *trouble;
+    let code = u64::from(trouble.status);
+    object_of!(line; "error": { "code": code, "message": message, "status": word })
 }

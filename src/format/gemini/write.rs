@@ -14,7 +14,7 @@ use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
 use crate::json;
-use crate::json::Line;
+use crate::json::{Line, Minified, members};
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[
@@ -65,7 +65,7 @@ pub(super) static WRITING: Writing = Writing {
 
 #[derive(Default)]
 struct GeminiChunks {
-    /// The members that all chunks end with.
+    /// The start of the message, whose members all chunks end with, and its cost once it is known.
     tail: Line,
     /// The thought that has begun: clients take each part for a whole one.
     thought: String,
@@ -73,26 +73,28 @@ struct GeminiChunks {
 
 impl GeminiChunks {
     /// Writes a chunk with one part that has these members.
-    fn write_part(&self, choice: u64, out: &mut Records, members: impl FnOnce(&mut Line)) {
-        self.chunk(choice, out, members, |_| {});
+    fn write_part(&self, choice: u64, out: &mut Records, add: impl FnOnce(&mut Line)) {
+        self.chunk(choice, None, out, add);
     }
 
-    /// Writes a chunk with one part, and other members of its candidate.
+    /// Writes a chunk with one part, and the reason to finish.
     fn chunk(
         &self,
         choice: u64,
+        reason: Option<&str>,
         out: &mut Records,
-        part: impl FnOnce(&mut Line),
-        candidate: impl FnOnce(&mut Line),
+        add: impl FnOnce(&mut Line),
     ) {
         out.record("", |line| {
-            line.raw("\"candidates\":[{\"content\":{\"parts\":[{");
-            part(line);
-            line.raw("}],\"role\":\"model\"}");
-            candidate(line);
-            line.number("index", choice);
-            line.raw("}],");
-            line.raw(&self.tail);
+            members!(
+                line;
+                "candidates": [{
+                    "content": { "parts": [{ ..add(line) }], "role": "model" },
+                    "finishReason": reason,
+                    "index": choice,
+                }],
+                ..line.more(&self.tail),
+            );
         });
     }
 }
@@ -142,9 +144,8 @@ impl Encoder for GeminiChunks {
         finish: &Finish<'_>,
         out: &mut Records,
     ) {
-        let word = WRITING.word_of(message, finish);
-        let reason = |line: &mut Line| line.text("finishReason", word);
-        self.chunk(choice, out, |line| line.word("text", ""), reason);
+        let reason = WRITING.word_of(message, finish);
+        self.chunk(choice, Some(reason), out, |line| line.text("text", ""));
     }
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
@@ -157,64 +158,63 @@ impl Encoder for GeminiChunks {
     fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
         if let Some(usage) = &message.usage {
             out.record("", |line| {
-                line.raw(&self.tail);
-                usage_member(usage, line);
+                members!(line; ..line.more(&self.tail), ..usage_member(usage, line));
             });
         }
         let code = failure.provider_code.and_then(|code| code.parse::<u16>().ok());
-        let code = failure.status.or(code).unwrap_or(500);
         let status = failure.provider_code.filter(|code| code.parse::<u16>().is_err());
         out.bare(|line| {
-            line.open_member("error");
-            line.number("code", code.into());
-            line.text("message", &error_message(failure));
-            line.text("status", status.unwrap_or("INTERNAL"));
-            line.close();
+            members!(line; "error": {
+                "code": u64::from(failure.status.or(code).unwrap_or(500)),
+                "message": &*error_message(failure),
+                "status": status.unwrap_or("INTERNAL"),
+            });
         });
     }
 
     fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
-        line.raw("\"candidates\":[{\"content\":{\"parts\":[");
-        for part in message.parts {
-            body_parts(part, line);
-        }
-        line.raw("],\"role\":\"model\"}");
-        line.text("finishReason", WRITING.word_of(message, finish));
-        line.raw(",\"index\":0}],");
-        tail(&message.start, line);
-        if let Some(usage) = message.usage {
-            usage_member(&usage, line);
-        }
+        members!(
+            line;
+            "candidates": [{
+                "content": {
+                    "parts": [..message.parts.iter().for_each(|part| body_parts(part, line))],
+                    "role": "model",
+                },
+                "finishReason": WRITING.word_of(message, finish),
+                "index": 0,
+            }],
+            ..tail(&message.start, line),
+            ..message.usage.iter().for_each(|usage| usage_member(usage, line)),
+        );
     }
 }
 
 fn tail(start: &Start<'_>, line: &mut Line) {
-    line.raw("\"modelVersion\":");
-    line.value(start.model.unwrap_or_default());
-    line.maybe_text("responseId", start.id);
     let created = start.created.filter(|seconds| *seconds > 0).map(timestamp);
-    line.maybe_text("createTime", created.as_deref());
+    members!(
+        line;
+        "modelVersion": start.model.unwrap_or(""),
+        "responseId": start.id,
+        "createTime": created.as_deref(),
+    );
 }
 
 fn text_members(kind: &BlockKind, text: &str, line: &mut Line) {
-    line.text("text", text);
-    if let BlockKind::Reasoning { .. } = kind {
-        line.flag("thought", true);
-    }
+    let is_thought = matches!(kind, BlockKind::Reasoning { .. });
+    members!(line; "text": text, "thought": is_thought.then_some(true));
 }
 
 fn signature_members(signature: &str, line: &mut Line) {
-    line.word("text", "");
-    line.text("thoughtSignature", signature);
+    members!(line; "text": "", "thoughtSignature": signature);
 }
 
 fn call_members(call: &ToolCall<'_>, signature: Option<&str>, line: &mut Line) {
-    line.open_member("functionCall");
-    line.text("id", call.id);
-    line.text("name", call.name);
-    line.minified("args", &input_object(call.input));
-    line.close();
-    line.maybe_text("thoughtSignature", signature);
+    let args = input_object(call.input);
+    members!(
+        line;
+        "functionCall": { "id": call.id, "name": call.name, "args": Minified(&args) },
+        "thoughtSignature": signature,
+    );
 }
 
 /// Adds a part of a message as parts of a body.
@@ -222,22 +222,16 @@ fn body_parts(part: &Part, line: &mut Line) {
     match part {
         Part::Block(block) => {
             for text in texts_of_parts(block) {
-                line.open();
-                text_members(&block.kind, text, line);
-                line.close();
+                members!(line; { ..text_members(&block.kind, text, line) });
             }
             if let Some(signature) = &block.signature {
-                line.open();
-                signature_members(&base64_of(signature), line);
-                line.close();
+                members!(line; { ..signature_members(&base64_of(signature), line) });
             }
         }
         Part::Call(call) if call.get().executor.is_none() => {
             let call = call.get();
             let signature = call.signature.map(base64_of);
-            line.open();
-            call_members(&call, signature.as_deref(), line);
-            line.close();
+            members!(line; { ..call_members(&call, signature.as_deref(), line) });
         }
         Part::Call(_) | Part::Redacted(_) | Part::Result(_) => {}
     }
@@ -246,14 +240,13 @@ fn body_parts(part: &Part, line: &mut Line) {
 /// Adds what a message cost: thoughts are counted apart.
 fn usage_member(usage: &Usage<'_>, line: &mut Line) {
     let thoughts = usage.reasoning_tokens;
-    let answer = usage.output_tokens.map(|all| all.saturating_sub(thoughts.unwrap_or(0)));
-    line.open_member("usageMetadata");
-    line.maybe_number("promptTokenCount", usage.input_tokens);
-    line.maybe_number("candidatesTokenCount", answer);
-    line.maybe_number("thoughtsTokenCount", thoughts);
-    line.maybe_number("cachedContentTokenCount", usage.cached_input_tokens);
-    line.maybe_number("totalTokenCount", usage.total_tokens);
-    line.close();
+    members!(line; "usageMetadata": {
+        "promptTokenCount": usage.input_tokens,
+        "candidatesTokenCount": usage.output_tokens.map(|all| all.saturating_sub(thoughts.unwrap_or(0))),
+        "thoughtsTokenCount": thoughts,
+        "cachedContentTokenCount": usage.cached_input_tokens,
+        "totalTokenCount": usage.total_tokens,
+    });
 }
 
 /// Returns a signature as it may stand in a part, and notes if it had to be changed.

@@ -3,7 +3,7 @@
 use crate::format::openai_chat::reply::REPLY as OPENAI;
 use crate::format::reply::{Reply, Trouble};
 use crate::format::rows::{OLLAMA_CHAT, OLLAMA_GENERATE};
-use crate::json::quote;
+use crate::json::object_of;
 
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&OLLAMA_CHAT, &OLLAMA_GENERATE],
@@ -13,5 +13,5 @@ pub(in crate::format) static REPLY: Reply = Reply {
 };
 
 fn body(trouble: &Trouble<'_>) -> String {
-    format!("{{\"error\":{}}}", quote(trouble.message))
+    object_of!(line; "error": trouble.message)
 }

@@ -1,11 +1,11 @@
 //! Writes the records of `/api/chat`, and complete bodies.
 
-use crate::event::{Failure, Finish, FinishReason, Start, ToolCall, Usage};
+use crate::event::{Failure, Finish, FinishReason, Start, ToolCall};
 use crate::format::support::writing::{calls, error_message, input_object, texts, timestamp};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
 };
-use crate::json::Line;
+use crate::json::{Line, ListOf, Minified, members};
 
 pub(in crate::format) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NDJSON],
@@ -51,13 +51,14 @@ struct Replies {
 
 impl Replies {
     /// Writes a record whose message has these members.
-    fn record(&self, out: &mut Records, members: impl FnOnce(&mut Line)) {
+    fn record(&self, out: &mut Records, add: impl FnOnce(&mut Line)) {
         out.record("", |line| {
-            line.raw(&self.head);
-            line.open_member("message");
-            line.word("role", "assistant");
-            members(line);
-            line.raw("},\"done\":false");
+            members!(
+                line;
+                ..line.more(&self.head),
+                "message": { "role": "assistant", ..add(line) },
+                "done": false,
+            );
         });
     }
 }
@@ -69,13 +70,11 @@ impl Encoder for Replies {
     }
 
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
-        self.record(out, |line| match block.kind {
-            BlockKind::Reasoning { .. } => {
-                line.word("content", "");
-                line.text("thinking", text);
-            }
-            BlockKind::Text { .. } | BlockKind::Refusal => line.text("content", text),
-        });
+        let (content, thinking) = match block.kind {
+            BlockKind::Reasoning { .. } => ("", Some(text)),
+            BlockKind::Text { .. } | BlockKind::Refusal => (text, None),
+        };
+        self.record(out, |line| members!(line; "content": content, "thinking": thinking));
     }
 
     fn close(&mut self, block: &Block, out: &mut Records) {
@@ -86,89 +85,87 @@ impl Encoder for Replies {
 
     fn call(&mut self, _choice: u64, call: &ToolCall<'_>, out: &mut Records) {
         self.record(out, |line| {
-            line.word("content", "");
-            line.open_list("tool_calls");
-            call_object(self.calls, call, line);
-            line.close_list();
+            members!(line; "content": "", "tool_calls": [..call_object(self.calls, call, line)]);
         });
         self.calls += 1;
     }
 
     fn keep_alive(&mut self, out: &mut Records) {
-        self.record(out, |line| line.word("content", ""));
+        self.record(out, |line| line.text("content", ""));
     }
 
     fn finish(&mut self, message: &Message<'_>, finish: &Finish<'_>, out: &mut Records) {
         out.record("", |line| {
-            line.raw(&self.head);
-            line.open_member("message");
-            line.word("role", "assistant");
-            line.word("content", "");
-            line.close();
-            last_members(message, finish, line);
+            members!(
+                line;
+                ..line.more(&self.head),
+                "message": { "role": "assistant", "content": "" },
+                ..last_members(message, finish, line),
+            );
         });
     }
 
     fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
-        let Usage { input_tokens, output_tokens, .. } = message.usage.unwrap_or_default();
-        if message.usage.is_some() && out.is_empty() {
+        let usage = message.usage;
+        if usage.is_some() && out.is_empty() {
             // An error that is all is the body of one.
             self.keep_alive(out);
         }
         out.record("", |line| {
-            line.text("error", &error_message(failure));
-            line.maybe_number("prompt_eval_count", input_tokens);
-            line.maybe_number("eval_count", output_tokens);
+            members!(
+                line;
+                "error": &*error_message(failure),
+                "prompt_eval_count": usage.and_then(|usage| usage.input_tokens),
+                "eval_count": usage.and_then(|usage| usage.output_tokens),
+            );
         });
     }
 
     fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
-        head(&message.start, line);
-        line.open_member("message");
-        line.word("role", "assistant");
         let is_thought = |kind: &BlockKind| matches!(kind, BlockKind::Reasoning { .. });
-        line.text("content", &texts(message.parts, |kind| !is_thought(kind)));
-        let thoughts = texts(message.parts, is_thought);
-        if !thoughts.is_empty() {
-            line.text("thinking", &thoughts);
-        }
+        let content = texts(message.parts, |kind| !is_thought(kind));
+        let thinking = texts(message.parts, is_thought);
         let mut list = Line::default();
         for (place, call) in (0..).zip(calls(message.parts)) {
             call_object(place, &call, &mut list);
         }
-        if !list.is_empty() {
-            line.list("tool_calls", &list);
-        }
-        line.close();
-        last_members(message, finish, line);
+        members!(
+            line;
+            ..head(&message.start, line),
+            "message": {
+                "role": "assistant",
+                "content": content.as_deref().unwrap_or(""),
+                "thinking": thinking.as_deref(),
+                "tool_calls": ListOf(&list),
+            },
+            ..last_members(message, finish, line),
+        );
     }
 }
 
 fn head(start: &Start<'_>, line: &mut Line) {
-    line.raw("\"model\":");
-    line.value(start.model.unwrap_or_default());
-    line.word("created_at", &timestamp(start.created.unwrap_or(0)));
+    let created = timestamp(start.created.unwrap_or(0));
+    members!(line; "model": start.model.unwrap_or(""), "created_at": created.as_str());
 }
 
 fn call_object(place: u64, call: &ToolCall<'_>, line: &mut Line) {
-    line.open();
-    line.text("id", call.id);
-    line.open_member("function");
-    line.number("index", place);
-    line.text("name", call.name);
-    line.minified("arguments", &input_object(call.input));
-    line.close();
-    line.close();
+    let arguments = input_object(call.input);
+    members!(line; {
+        "id": call.id,
+        "function": { "index": place, "name": call.name, "arguments": Minified(&arguments) },
+    });
 }
 
 fn last_members(message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
-    let Usage { input_tokens, output_tokens, .. } = message.usage.unwrap_or_default();
-    line.flag("done", true);
-    line.text("done_reason", WRITING.word_of(message, finish));
-    line.number("total_duration", 0);
-    line.number("load_duration", 0);
-    line.maybe_number("prompt_eval_count", input_tokens);
-    line.number("prompt_eval_duration", 0);
-    line.maybe_number("eval_count", output_tokens);
-    line.number("eval_duration", 0);
+    members!(
+        line;
+        "done": true,
+        "done_reason": WRITING.word_of(message, finish),
+        "total_duration": 0,
+        "load_duration": 0,
+        "prompt_eval_count": message.usage.and_then(|usage| usage.input_tokens),
+        "prompt_eval_duration": 0,
+        "eval_count": message.usage.and_then(|usage| usage.output_tokens),
+        "eval_duration": 0,
+    );
 }

@@ -2,7 +2,7 @@
 
 use crate::format::openai_chat::FORMAT;
 use crate::format::reply::{Aside, Known, Reply, Trouble};
-use crate::json::quote;
+use crate::json::object_of;
 
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT],
@@ -18,11 +18,21 @@ pub(in crate::format) static REPLY: Reply = Reply {
 
 /// The list of one model, with what clients of OpenAI and of Anthropic look for.
 fn models(known: &Known<'_>) -> String {
-    let model = quote(known.model);
-    format!(
-        "{{\"object\":\"list\",\"data\":[{{\"id\":{model},\"object\":\"model\",\"type\":\"model\",\
-         \"created\":0,\"created_at\":\"1970-01-01T00:00:00Z\",\"owned_by\":\"toolstream\",\
-         \"display_name\":{model}}}],\"has_more\":false,\"first_id\":{model},\"last_id\":{model}}}"
+    object_of!(
+        line;
+        "object": "list",
+        "data": [{
+            "id": known.model,
+            "object": "model",
+            "type": "model",
+            "created": 0,
+            "created_at": "1970-01-01T00:00:00Z",
+            "owned_by": "toolstream",
+            "display_name": known.model,
+        }],
+        "has_more": false,
+        "first_id": known.model,
+        "last_id": known.model,
     )
 }
 
@@ -44,9 +54,6 @@ pub(in crate::format) fn body(trouble: &Trouble<'_>) -> String {
         400..=499 => "invalid_request_error",
         _ => "server_error",
     };
-    format!(
-        "{{\"error\":{{\"message\":{},\"type\":\"{kind}\",\"param\":null,\"code\":{}}}}}",
-        quote(trouble.message),
-        quote(trouble.word)
-    )
+    let Trouble { message, word, .. } = *trouble;
+    object_of!(line; "error": { "message": message, "type": kind, "param": null, "code": word })
 }

@@ -12,7 +12,7 @@ use crate::format::support::writing::{calls, error_type, error_word, input_objec
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
-use crate::json::Line;
+use crate::json::{Known, Line, ListOf, OrNull, members};
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::SSE],
@@ -63,55 +63,58 @@ struct ChatChunks {
 
 impl ChatChunks {
     /// Writes a chunk with one choice, whose delta has these members.
-    fn delta(&mut self, choice: u64, out: &mut Records, members: impl FnOnce(&mut Line)) {
+    fn delta(&mut self, choice: u64, out: &mut Records, add: impl FnOnce(&mut Line)) {
         let is_first = !self.choices.contains(choice);
         if is_first {
             self.choices.insert(choice, 0);
         }
         out.record("", |line| {
-            line.raw(&self.head);
-            line.open_list("choices");
-            line.open();
-            line.number("index", choice);
-            line.open_member("delta");
-            if is_first {
-                line.word("role", "assistant");
-            }
-            members(line);
-            line.raw("},\"logprobs\":null,\"finish_reason\":null}]");
+            members!(
+                line;
+                ..line.more(&self.head),
+                "choices": [{
+                    "index": choice,
+                    "delta": { "role": is_first.then_some("assistant"), ..add(line) },
+                    "logprobs": null,
+                    "finish_reason": null,
+                }],
+            );
         });
     }
 
-    /// Writes a chunk with one call, or a fragment of one.
-    fn call_delta(&mut self, choice: u64, out: &mut Records, members: impl FnOnce(&mut Line)) {
+    /// Writes a chunk with a fragment of the call at this place.
+    fn call_delta(&mut self, at: (u64, u64), out: &mut Records, add: impl FnOnce(&mut Line)) {
+        let (choice, place) = at;
         self.delta(choice, out, |line| {
-            line.open_list("tool_calls");
-            line.open();
-            members(line);
-            line.close();
-            line.close_list();
+            members!(line; "tool_calls": [{ "index": place, ..add(line) }]);
         });
     }
 
-    /// Returns the place of the next call of a choice.
-    fn next_place(&self, choice: u64) -> u64 {
-        self.choices.get(choice).copied().unwrap_or(0)
+    /// Writes a chunk that begins the next call of a choice.
+    fn next_call(&mut self, choice: u64, out: &mut Records, add: impl FnOnce(&mut Line)) {
+        let place = self.choices.get(choice).copied().unwrap_or(0);
+        self.call_delta((choice, place), out, add);
+        *self.choices.or_default(choice) += 1;
+    }
+
+    /// Writes a chunk with a fragment of the last call of a choice.
+    fn last_call(&mut self, choice: u64, out: &mut Records, add: impl FnOnce(&mut Line)) {
+        let place = self.choices.get(choice).map_or(0, |count| count.saturating_sub(1));
+        self.call_delta((choice, place), out, add);
     }
 
     /// Writes the chunk that says what the message cost, if that is known.
     fn usage(&self, message: &Message<'_>, out: &mut Records) {
         if let Some(usage) = &message.usage {
             out.record("", |line| {
-                line.raw(&self.head);
-                line.open_list("choices");
-                line.close_list();
-                usage_member(usage, line);
+                members!(
+                    line;
+                    ..line.more(&self.head),
+                    "choices": [],
+                    ..usage_member(usage, line),
+                );
             });
         }
-    }
-
-    fn add_call(&mut self, choice: u64) {
-        *self.choices.or_default(choice) += 1;
     }
 
     fn last(&mut self, choice: u64, reason: &str, out: &mut Records) {
@@ -119,16 +122,16 @@ impl ChatChunks {
             self.delta(choice, out, |_| {});
         }
         out.record("", |line| {
-            line.raw(&self.head);
-            line.open_list("choices");
-            line.open();
-            line.number("index", choice);
-            line.open_member("delta");
-            line.close();
-            line.raw(",\"logprobs\":null");
-            line.text("finish_reason", reason);
-            line.close();
-            line.close_list();
+            members!(
+                line;
+                ..line.more(&self.head),
+                "choices": [{
+                    "index": choice,
+                    "delta": {},
+                    "logprobs": null,
+                    "finish_reason": reason,
+                }],
+            );
         });
     }
 }
@@ -151,61 +154,42 @@ impl Encoder for ChatChunks {
     fn close(&mut self, block: &Block, out: &mut Records) {
         if let Some(signature) = &block.signature {
             self.delta(block.choice, out, |line| {
-                line.open_list("reasoning_details");
-                signature_detail(signature, line);
-                line.close_list();
+                members!(line; "reasoning_details": [..signature_detail(signature, line)]);
             });
         }
     }
 
     fn redacted(&mut self, choice: u64, thought: &Reasoning<'_>, out: &mut Records) {
         self.delta(choice, out, |line| {
-            line.open_list("reasoning_details");
-            redacted_detail(thought, line);
-            line.close_list();
+            members!(line; "reasoning_details": [..redacted_detail(thought, line)]);
         });
     }
 
     fn call(&mut self, choice: u64, call: &ToolCall<'_>, out: &mut Records) {
-        let place = self.next_place(choice);
-        self.call_delta(choice, out, |line| {
-            line.number("index", place);
-            call_members(call, line);
-        });
-        self.add_call(choice);
+        self.next_call(choice, out, |line| call_members(call, line));
     }
 
     fn call_start(&mut self, choice: u64, call: &ToolCallStart, _is_free: bool, out: &mut Records) {
-        let place = self.next_place(choice);
-        self.call_delta(choice, out, |line| {
-            line.number("index", place);
-            line.text("id", call.id);
-            line.word("type", "function");
-            line.open_member("function");
-            line.text("name", call.name);
-            line.word("arguments", "");
-            line.close();
+        self.next_call(choice, out, |line| {
+            members!(
+                line;
+                "id": call.id,
+                "type": "function",
+                "function": { "name": call.name, "arguments": "" },
+            );
         });
-        self.add_call(choice);
     }
 
     fn call_piece(&mut self, choice: u64, delta: &ToolCallDelta<'_>, out: &mut Records) {
-        let place = self.next_place(choice).saturating_sub(1);
-        self.call_delta(choice, out, |line| {
-            line.number("index", place);
-            line.open_member("function");
-            line.text("arguments", delta.arguments);
-            line.close();
+        self.last_call(choice, out, |line| {
+            members!(line; "function": { "arguments": delta.arguments });
         });
     }
 
     fn call_stop(&mut self, choice: u64, call: Option<&ToolCall<'_>>, out: &mut Records) {
-        let Some(signature) = call.and_then(|call| call.signature) else { return };
-        let place = self.next_place(choice).saturating_sub(1);
-        self.call_delta(choice, out, |line| {
-            line.number("index", place);
-            signature_member(signature, line);
-        });
+        if let Some(signature) = call.and_then(|call| call.signature) {
+            self.last_call(choice, out, |line| signature_member(signature, line));
+        }
     }
 
     fn finish_choice(
@@ -227,99 +211,85 @@ impl Encoder for ChatChunks {
     fn fail(&mut self, message: &Message<'_>, failure: &Failure<'_>, out: &mut Records) {
         self.usage(message, out);
         out.record("", |line| {
-            line.open_member("error");
-            line.text("message", failure.message);
-            line.text("type", &error_type(failure));
-            line.raw(",\"param\":null");
-            line.text("code", &error_word(failure));
-            line.close();
+            members!(line; "error": {
+                "message": failure.message,
+                "type": &*error_type(failure),
+                "param": null,
+                "code": &*error_word(failure),
+            });
         });
     }
 
     fn body(&mut self, message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
-        head(&message.start, "chat.completion", line);
-        line.open_list("choices");
-        line.open();
-        line.number("index", 0);
-        line.open_member("message");
-        line.word("role", "assistant");
-        message_members(message.parts, line);
-        line.close();
-        line.raw(",\"logprobs\":null");
-        line.text("finish_reason", WRITING.word_of(message, finish));
-        line.close();
-        line.close_list();
-        if let Some(usage) = &message.usage {
-            usage_member(usage, line);
-        }
+        members!(
+            line;
+            ..head(&message.start, "chat.completion", line),
+            "choices": [{
+                "index": 0,
+                "message": { "role": "assistant", ..message_members(message.parts, line) },
+                "logprobs": null,
+                "finish_reason": WRITING.word_of(message, finish),
+            }],
+            ..message.usage.iter().for_each(|usage| usage_member(usage, line)),
+        );
     }
 }
 
 fn head(start: &Start<'_>, object: &str, line: &mut Line) {
-    line.raw("\"id\":");
-    line.value(start.id.unwrap_or("chatcmpl-0"));
-    line.word("object", object);
-    line.number("created", start.created.unwrap_or(0));
-    line.text("model", start.model.unwrap_or_default());
+    members!(
+        line;
+        "id": start.id.unwrap_or("chatcmpl-0"),
+        "object": object,
+        "created": start.created.unwrap_or(0),
+        "model": start.model.unwrap_or(""),
+    );
 }
 
 /// Adds the detail that holds a signature, in the form of OpenRouter.
 fn signature_detail(signature: &str, line: &mut Line) {
-    line.open();
-    line.word("type", "reasoning.text");
-    line.word("text", "");
-    line.text("signature", signature);
-    line.word("format", "unknown");
-    line.number("index", 0);
-    line.close();
+    members!(line; {
+        "type": "reasoning.text",
+        "text": "",
+        "signature": signature,
+        "format": "unknown",
+        "index": 0,
+    });
 }
 
 fn redacted_detail(thought: &Reasoning<'_>, line: &mut Line) {
-    line.open();
-    line.word("type", "reasoning.encrypted");
-    line.text("data", thought.redacted.unwrap_or_default());
-    line.word("format", "unknown");
-    line.number("index", 0);
-    line.close();
+    members!(line; {
+        "type": "reasoning.encrypted",
+        "data": thought.redacted.unwrap_or(""),
+        "format": "unknown",
+        "index": 0,
+    });
 }
 
 /// Adds the members of a call. Free text is there twice: as OpenAI sends it, which none of the
 /// clients reads in a stream, and as the only member of a function's arguments.
 fn call_members(call: &ToolCall<'_>, line: &mut Line) {
-    line.text("id", call.id);
-    line.word("type", "function");
-    line.open_member("function");
-    line.text("name", call.name);
-    line.text("arguments", &input_object(call.input));
-    line.close();
-    if let CallInput::Text(text) = call.input {
-        line.open_member("custom");
-        line.text("name", call.name);
-        line.text("input", text);
-        line.close();
-    }
-    if let Some(signature) = call.signature {
-        signature_member(signature, line);
-    }
+    members!(
+        line;
+        "id": call.id,
+        "type": "function",
+        "function": { "name": call.name, "arguments": &*input_object(call.input) },
+        ..if let CallInput::Text(text) = call.input {
+            members!(line; "custom": { "name": call.name, "input": text });
+        },
+        ..call.signature.into_iter().for_each(|signature| signature_member(signature, line)),
+    );
 }
 
 /// Adds the signature of a call, in the form of Gemini's own surface for this format.
 fn signature_member(signature: &str, line: &mut Line) {
-    line.open_member("extra_content");
-    line.open_member("google");
-    line.text("thought_signature", signature);
-    line.close();
-    line.close();
+    members!(line; "extra_content": { "google": { "thought_signature": signature } });
 }
 
 /// Adds what a whole message holds.
 fn message_members(parts: &[Part], line: &mut Line) {
-    line.nullable("content", &texts(parts, |kind| matches!(kind, BlockKind::Text { .. })));
-    line.nullable("refusal", &texts(parts, |kind| matches!(kind, BlockKind::Refusal)));
+    let text = texts(parts, |kind| matches!(kind, BlockKind::Text { .. }));
+    let refusal = texts(parts, |kind| matches!(kind, BlockKind::Refusal));
     let thoughts = texts(parts, |kind| matches!(kind, BlockKind::Reasoning { .. }));
-    if !thoughts.is_empty() {
-        line.text("reasoning_content", &thoughts);
-    }
     let (mut details, mut list) = (Line::default(), Line::default());
     for part in parts {
         match part {
@@ -331,29 +301,28 @@ fn message_members(parts: &[Part], line: &mut Line) {
         }
     }
     for call in calls(parts) {
-        list.open();
-        call_members(&call, &mut list);
-        list.close();
+        let list = &mut list;
+        members!(list; { ..call_members(&call, list) });
     }
-    for (key, list) in [("reasoning_details", details), ("tool_calls", list)] {
-        if !list.is_empty() {
-            line.list(key, &list);
-        }
-    }
+    members!(
+        line;
+        "content": OrNull(text.as_deref()),
+        "refusal": OrNull(refusal.as_deref()),
+        "reasoning_content": thoughts.as_deref(),
+        "reasoning_details": ListOf(&details),
+        "tool_calls": ListOf(&list),
+    );
 }
 
 fn usage_member(usage: &Usage<'_>, line: &mut Line) {
-    line.open_member("usage");
-    line.maybe_number("prompt_tokens", usage.input_tokens);
-    line.maybe_number("completion_tokens", usage.output_tokens);
-    line.maybe_number("total_tokens", usage.total_tokens);
-    line.maybe_object(
-        "prompt_tokens_details",
-        &[
+    members!(line; "usage": {
+        "prompt_tokens": usage.input_tokens,
+        "completion_tokens": usage.output_tokens,
+        "total_tokens": usage.total_tokens,
+        "prompt_tokens_details": Known([
             ("cached_tokens", usage.cached_input_tokens),
             ("cache_write_tokens", usage.cache_write_tokens),
-        ],
-    );
-    line.maybe_object("completion_tokens_details", &[("reasoning_tokens", usage.reasoning_tokens)]);
-    line.close();
+        ]),
+        "completion_tokens_details": Known([("reasoning_tokens", usage.reasoning_tokens)]),
+    });
 }

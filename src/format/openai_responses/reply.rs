@@ -4,6 +4,7 @@ use crate::format::openai_chat::reply::REPLY as CHAT;
 use crate::format::openai_responses::FORMAT;
 use crate::format::openai_responses::write::failed;
 use crate::format::reply::{Aside, Reply};
+use crate::json::object_of;
 
 pub(in crate::format) static REPLY: Reply = Reply {
     formats: &[&FORMAT],
@@ -12,8 +13,8 @@ pub(in crate::format) static REPLY: Reply = Reply {
         method: "POST",
         path: "/responses/input_tokens",
         body: |known| {
-            let count = known.input_tokens;
-            format!("{{\"object\":\"response.input_tokens\",\"input_tokens\":{count}}}")
+            let object = "response.input_tokens";
+            object_of!(line; "object": object, "input_tokens": known.input_tokens)
         },
     }],
     ..CHAT

@@ -13,7 +13,7 @@ use crate::format::support::writing::{error_word, texts_of_parts};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
 };
-use crate::json::Line;
+use crate::json::{Line, Minified, OrNull, members, object_of};
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NAMED],
@@ -99,21 +99,18 @@ impl CallKind {
 
 impl ResponseEvents {
     /// Writes an event of this type.
-    fn record(&mut self, kind: &str, out: &mut Records, members: impl FnOnce(&Self, &mut Line)) {
+    fn record(&mut self, kind: &str, out: &mut Records, add: impl FnOnce(&Self, &mut Line)) {
         out.record(kind, |line| {
-            line.word("type", kind);
-            line.number("sequence_number", self.sequence);
-            members(self, line);
+            members!(line; "type": kind, "sequence_number": self.sequence, ..add(self, line));
         });
         self.sequence += 1;
     }
 
     /// Writes an event of the item that is open.
-    fn event(&mut self, kind: &str, out: &mut Records, members: impl FnOnce(&mut Line)) {
+    fn event(&mut self, kind: &str, out: &mut Records, add: impl FnOnce(&mut Line)) {
         self.record(kind, out, |events, line| {
-            line.text("item_id", &events.id);
-            line.number("output_index", events.place);
-            members(line);
+            let (id, place) = (events.id.as_str(), events.place);
+            members!(line; "item_id": id, "output_index": place, ..add(line));
         });
     }
 
@@ -121,24 +118,16 @@ impl ResponseEvents {
     fn add(&mut self, id: String, out: &mut Records, item: impl FnOnce(&str, &mut Line)) {
         self.id = id;
         self.record("response.output_item.added", out, |events, line| {
-            line.number("output_index", events.place);
-            line.open_member("item");
-            item(&events.id, line);
-            line.close();
+            members!(line; "output_index": events.place, "item": { ..item(&events.id, line) });
         });
     }
 
     /// Writes that the open item is complete.
     fn done(&mut self, out: &mut Records, item: impl FnOnce(&str, &mut Line)) {
-        let mut json = Line::default();
-        json.open();
-        item(&self.id, &mut json);
-        json.close();
-        self.output.raw(if self.output.is_empty() { "" } else { "," });
-        self.output.raw(&json);
+        let json = object_of!(object; ..item(&self.id, object));
+        self.output.more(&json);
         self.record("response.output_item.done", out, |events, line| {
-            line.number("output_index", events.place);
-            line.object("item", &json);
+            members!(line; "output_index": events.place, "item": Minified(&json));
         });
         self.place += 1;
     }
@@ -155,10 +144,7 @@ impl ResponseEvents {
         }
         let place = self.parts;
         self.event("response.reasoning_summary_part.added", out, |line| {
-            line.number("summary_index", place);
-            line.open_member("part");
-            summary_members("", line);
-            line.close();
+            members!(line; "summary_index": place, "part": { ..summary_members("", line) });
         });
     }
 
@@ -170,14 +156,10 @@ impl ResponseEvents {
         let place = self.parts;
         self.parts += 1;
         self.event("response.reasoning_summary_text.done", out, |line| {
-            line.number("summary_index", place);
-            line.text("text", text);
+            members!(line; "summary_index": place, "text": text);
         });
         self.event("response.reasoning_summary_part.done", out, |line| {
-            line.number("summary_index", place);
-            line.open_member("part");
-            summary_members(text, line);
-            line.close();
+            members!(line; "summary_index": place, "part": { ..summary_members(text, line) });
         });
     }
 
@@ -188,8 +170,8 @@ impl ResponseEvents {
 
     fn call_end(&mut self, kind: &CallKind, item: CallItem<'_>, status: &str, out: &mut Records) {
         self.event(&format!("{}.done", kind.event), out, |line| {
-            line.text(kind.key, item.text);
-            line.text("name", item.name);
+            let key = kind.key;
+            members!(line; key: item.text, "name": item.name);
         });
         self.done(out, |id, line| item.members(kind, id, status, line));
     }
@@ -197,9 +179,7 @@ impl ResponseEvents {
     /// Writes the event that holds the response in this state.
     fn response(&mut self, kind: &str, response: &WrittenResponse<'_>, out: &mut Records) {
         self.record(kind, out, |events, line| {
-            line.open_member("response");
-            response.members(&events.output, line);
-            line.close();
+            members!(line; "response": { ..response.members(&events.output, line) });
         });
     }
 }
@@ -220,33 +200,22 @@ impl Encoder for ResponseEvents {
         (self.parts, self.is_part_open) = (0, false);
         if !matches!(block.kind, BlockKind::Reasoning { .. }) {
             self.event("response.content_part.added", out, |line| {
-                line.number("content_index", 0);
-                line.open_member("part");
-                content_members(&empty, line);
-                line.close();
+                members!(line; "content_index": 0, "part": { ..content_members(&empty, line) });
             });
         }
     }
 
     fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
-        let is_thought = matches!(block.kind, BlockKind::Reasoning { .. });
-        let place = self.parts;
-        if is_thought {
-            self.begin_part(out);
-        }
-        let (kind, key) = match block.kind {
-            BlockKind::Text { .. } => ("response.output_text.delta", "content_index"),
-            BlockKind::Refusal => ("response.refusal.delta", "content_index"),
+        let (kind, key, place) = match block.kind {
+            BlockKind::Text { .. } => ("response.output_text.delta", "content_index", 0),
+            BlockKind::Refusal => ("response.refusal.delta", "content_index", 0),
             BlockKind::Reasoning { .. } => {
-                ("response.reasoning_summary_text.delta", "summary_index")
+                self.begin_part(out);
+                ("response.reasoning_summary_text.delta", "summary_index", self.parts)
             }
         };
         self.event(kind, out, |line| {
-            line.number(key, if is_thought { place } else { 0 });
-            line.text("delta", text);
-            if let BlockKind::Text { .. } = block.kind {
-                line.minified("logprobs", "[]");
-            }
+            members!(line; key: place, "delta": text, ..no_logprobs(block, line));
         });
     }
 
@@ -268,17 +237,10 @@ impl Encoder for ResponseEvents {
             }
         };
         self.event(kind, out, |line| {
-            line.number("content_index", 0);
-            line.text(key, text);
-            if let BlockKind::Text { .. } = block.kind {
-                line.minified("logprobs", "[]");
-            }
+            members!(line; "content_index": 0, key: text, ..no_logprobs(block, line));
         });
         self.event("response.content_part.done", out, |line| {
-            line.number("content_index", 0);
-            line.open_member("part");
-            content_members(block, line);
-            line.close();
+            members!(line; "content_index": 0, "part": { ..content_members(block, line) });
         });
         self.done(out, |id, line| block_members(block, id, true, line));
     }
@@ -361,15 +323,11 @@ pub(super) fn failed(trouble: &Trouble<'_>) -> String {
     let (status, error) = ("failed", Some(&failure));
     let response =
         WrittenResponse { start: trouble.start, status, error, ..WrittenResponse::default() };
-    let mut line = Line::default();
-    line.open();
-    line.word("type", "response.failed");
-    line.number("sequence_number", trouble.records as u64);
-    line.open_member("response");
-    response.members(&Line::default(), &mut line);
-    line.close();
-    line.close();
-    String::from_utf8_lossy(line.as_ref()).into_owned()
+    object_of!(line;
+        "type": "response.failed",
+        "sequence_number": trouble.records as u64,
+        "response": { ..response.members(&Line::default(), line) },
+    )
 }
 
 /// A response in some state.
@@ -395,38 +353,28 @@ impl<'r> WrittenResponse<'r> {
     }
 
     fn members(&self, output: &Line, line: &mut Line) {
-        line.text("id", self.start.id.unwrap_or("resp_0"));
-        line.word("object", "response");
-        line.number("created_at", self.start.created.unwrap_or(0));
-        line.word("status", self.status);
-        match self.error {
-            Some(failure) => {
-                line.open_member("error");
-                line.text("code", &error_word(failure));
-                line.text("message", failure.message);
-                line.close();
-            }
-            None => line.minified("error", "null"),
-        }
-        match self.reason {
-            Some(reason) => {
-                line.open_member("incomplete_details");
-                line.word("reason", reason);
-                line.close();
-            }
-            None => line.minified("incomplete_details", "null"),
-        }
-        line.minified("instructions", "null");
-        line.text("model", self.start.model.unwrap_or_default());
-        line.list("output", output);
-        line.flag("parallel_tool_calls", true);
-        line.word("tool_choice", "auto");
-        line.minified("tools", "[]");
-        match &self.usage {
-            Some(usage) => usage_member(usage, line),
-            None => line.minified("usage", "null"),
-        }
-        line.minified("metadata", "{}");
+        let error = self.error.map(
+            |failure| object_of!(line; "code": &*error_word(failure), "message": failure.message),
+        );
+        let reason = self.reason.map(|reason| object_of!(line; "reason": reason));
+        let usage = self.usage.as_ref().map(usage_object);
+        members!(
+            line;
+            "id": self.start.id.unwrap_or("resp_0"),
+            "object": "response",
+            "created_at": self.start.created.unwrap_or(0),
+            "status": self.status,
+            "error": OrNull(error.as_deref().map(Minified)),
+            "incomplete_details": OrNull(reason.as_deref().map(Minified)),
+            "instructions": null,
+            "model": self.start.model.unwrap_or(""),
+            "output": [..line.raw(output)],
+            "parallel_tool_calls": true,
+            "tool_choice": "auto",
+            "tools": [],
+            "usage": OrNull(usage.as_deref().map(Minified)),
+            "metadata": {},
+        );
     }
 }
 
@@ -436,21 +384,19 @@ fn required(usage: &Usage<'_>) -> [Option<u64>; 4] {
     [input_tokens, output_tokens, cached_input_tokens, reasoning_tokens]
 }
 
-fn usage_member(usage: &Usage<'_>, line: &mut Line) {
+fn usage_object(usage: &Usage<'_>) -> String {
     let Usage { input_tokens, output_tokens, total_tokens, .. } = *usage;
     let other = |one: Option<u64>| total_tokens?.checked_sub(one?);
-    line.open_member("usage");
-    line.number("input_tokens", input_tokens.or(other(output_tokens)).unwrap_or(0));
-    line.open_member("input_tokens_details");
-    line.number("cached_tokens", usage.cached_input_tokens.unwrap_or(0));
-    line.maybe_number("cache_write_tokens", usage.cache_write_tokens);
-    line.close();
-    line.number("output_tokens", output_tokens.or(other(input_tokens)).unwrap_or(0));
-    line.open_member("output_tokens_details");
-    line.number("reasoning_tokens", usage.reasoning_tokens.unwrap_or(0));
-    line.close();
-    line.maybe_number("total_tokens", total_tokens);
-    line.close();
+    object_of!(line;
+        "input_tokens": input_tokens.or(other(output_tokens)).unwrap_or(0),
+        "input_tokens_details": {
+            "cached_tokens": usage.cached_input_tokens.unwrap_or(0),
+            "cache_write_tokens": usage.cache_write_tokens,
+        },
+        "output_tokens": output_tokens.or(other(input_tokens)).unwrap_or(0),
+        "output_tokens_details": { "reasoning_tokens": usage.reasoning_tokens.unwrap_or(0) },
+        "total_tokens": total_tokens,
+    )
 }
 
 /// Returns the beginning of the id of a block's item, and the id that the source gave it.
@@ -463,63 +409,68 @@ fn id_of(kind: &BlockKind) -> (&'static str, Option<&str>) {
 
 /// Adds the members of a block's item.
 fn block_members(block: &Block, id: &str, is_done: bool, line: &mut Line) {
-    line.text("id", id);
-    let BlockKind::Reasoning { .. } = block.kind else {
-        line.word("type", "message");
-        line.word("status", if is_done { "completed" } else { "in_progress" });
-        line.word("role", "assistant");
-        if let BlockKind::Text { channel: Some(channel) } = &block.kind
-            && channel == COMMENTARY
-        {
-            line.word("phase", COMMENTARY);
-        }
-        line.open_list("content");
-        if is_done {
-            line.open();
-            content_members(block, line);
-            line.close();
-        }
-        return line.close_list();
-    };
-    line.word("type", "reasoning");
-    line.open_list("summary");
-    // A signature that is not of an empty text would be a thought that is not shown.
-    let is_signed = block.signature.is_some() && block.text.is_empty();
-    for text in texts_of_parts(block).filter(|text| is_signed || !text.is_empty()) {
-        line.open();
-        summary_members(text, line);
-        line.close();
+    if let BlockKind::Reasoning { .. } = block.kind {
+        // A signature that is not of an empty text would be a thought that is not shown.
+        let is_signed = block.signature.is_some() && block.text.is_empty();
+        members!(
+            line;
+            "id": id,
+            "type": "reasoning",
+            "summary": [
+                ..for text in texts_of_parts(block).filter(|text| is_signed || !text.is_empty()) {
+                    members!(line; { ..summary_members(text, line) });
+                },
+            ],
+            "encrypted_content": block.signature.as_deref(),
+        );
+        return;
     }
-    line.close_list();
-    line.maybe_text("encrypted_content", block.signature.as_deref());
+    let channel = match &block.kind {
+        BlockKind::Text { channel } => channel.as_deref(),
+        _ => None,
+    };
+    members!(
+        line;
+        "id": id,
+        "type": "message",
+        "status": if is_done { "completed" } else { "in_progress" },
+        "role": "assistant",
+        "phase": channel.filter(|channel| *channel == COMMENTARY),
+        "content": [
+            ..if is_done {
+                members!(line; { ..content_members(block, line) });
+            },
+        ],
+    );
+}
+
+/// Adds the probabilities of a text, which no source has.
+fn no_logprobs(block: &Block, line: &mut Line) {
+    if let BlockKind::Text { .. } = block.kind {
+        members!(line; "logprobs": []);
+    }
 }
 
 /// Adds the members of the only part of a message.
 fn content_members(block: &Block, line: &mut Line) {
+    let text = block.text.as_str();
     match block.kind {
         BlockKind::Refusal => {
-            line.word("type", "refusal");
-            line.text("refusal", &block.text);
+            members!(line; "type": "refusal", "refusal": text);
         }
         BlockKind::Text { .. } | BlockKind::Reasoning { .. } => {
-            line.word("type", "output_text");
-            line.text("text", &block.text);
-            line.minified("annotations", "[]");
-            line.minified("logprobs", "[]");
+            members!(line; "type": "output_text", "text": text, "annotations": [], "logprobs": []);
         }
     }
 }
 
 fn summary_members(text: &str, line: &mut Line) {
-    line.word("type", "summary_text");
-    line.text("text", text);
+    members!(line; "type": "summary_text", "text": text);
 }
 
 fn redacted_members(thought: &Reasoning<'_>, id: &str, line: &mut Line) {
-    line.text("id", id);
-    line.word("type", "reasoning");
-    line.minified("summary", "[]");
-    line.text("encrypted_content", thought.redacted.unwrap_or_default());
+    let encrypted = thought.redacted.unwrap_or("");
+    members!(line; "id": id, "type": "reasoning", "summary": [], "encrypted_content": encrypted);
 }
 
 /// The members of a call's item.
@@ -551,12 +502,15 @@ impl<'c> CallItem<'c> {
     }
 
     fn members(&self, kind: &CallKind, id: &str, status: &str, line: &mut Line) {
-        line.text("id", id);
-        line.word("type", kind.item);
-        line.word("status", status);
-        line.text("call_id", self.id);
-        self.namespace.into_iter().for_each(|namespace| line.text("namespace", namespace));
-        line.text("name", self.name);
-        line.text(kind.key, self.text);
+        members!(
+            line;
+            "id": id,
+            "type": kind.item,
+            "status": status,
+            "call_id": self.id,
+            "namespace": self.namespace,
+            "name": self.name,
+            (kind.key): self.text,
+        );
     }
 }

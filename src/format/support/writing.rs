@@ -43,13 +43,13 @@ pub(crate) fn input_object(input: CallInput<'_>) -> Cow<'_, str> {
     }
 }
 
-/// Returns the texts of the blocks of some kinds, joined.
-pub(crate) fn texts(parts: &[Part], is_wanted: impl Fn(&BlockKind) -> bool) -> String {
+/// Returns the texts of the blocks of some kinds, joined; nothing if they are empty.
+pub(crate) fn texts(parts: &[Part], is_wanted: impl Fn(&BlockKind) -> bool) -> Option<String> {
     let texts = parts.iter().filter_map(|part| match part {
         Part::Block(block) if is_wanted(&block.kind) => Some(block.text.as_str()),
         _ => None,
     });
-    texts.collect()
+    Some(texts.collect::<String>()).filter(|text| !text.is_empty())
 }
 
 /// Returns the calls that the caller has to run.
