@@ -525,7 +525,7 @@ fn is_of_the_end(kind: &Kind<'_>) -> bool {
 
 /// Reports what is wrong with the bytes themselves: an error, or a warning.
 fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> io::Result<()> {
-    let text = String::from_utf8_lossy(fault.raw);
+    let text = String::from_utf8_lossy(&fault.raw);
     let raw = Some(Output::Text(&text)).filter(|_| !fault.raw.is_empty());
     let offset = Some(fault.offset);
     let message = fault.message.as_str();

@@ -10,7 +10,7 @@ use crate::detect::leading::{LeadingLines, Looks, Skipped, first, holds_known};
 use crate::detect::reject::Rejected;
 use crate::detect::{WINDOW, reject};
 use crate::event::WarningCode;
-use crate::frame::http::{BodyBegin, BodyPlaces, Flaw, HttpResponses, ResponsePiece};
+use crate::frame::http::{BodyBegin, BodyPlaces, HttpResponses, ResponsePiece};
 use crate::frame::{
     Content, FRAMINGS, Fault, FaultKind, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
     Framing, Sniff, is_begun_mark, skip_blank,
@@ -123,7 +123,7 @@ impl AutoFramer {
             return Ok(());
         }
         let message = format!("HTTP status {status}");
-        out(Framed::Fault(Fault { kind: FaultKind::Status(status), message, offset, raw: &[] }))
+        out(Framed::Fault(Fault::new(FaultKind::Status(status), message, offset)))
     }
 
     /// Says that what is at this offset is no part of the input before it, if so.
@@ -136,10 +136,10 @@ impl AutoFramer {
 
     /// Ends a body. What lacks its end because the body does needs no other reason. A note is of the
     /// message that is open.
-    fn end(&mut self, flaw: Option<&Flaw>, out: &mut FrameOut<'_>) -> io::Result<()> {
+    fn end(&mut self, flaw: Option<Fault<'_>>, out: &mut FrameOut<'_>) -> io::Result<()> {
         let flaw = match flaw {
             Some(note) if matches!(note.kind, FaultKind::Note(_)) => {
-                out(Framed::Fault(note.fault()))?;
+                out(Framed::Fault(note))?;
                 None
             }
             flaw => flaw,
@@ -162,7 +162,7 @@ impl AutoFramer {
         self.is_next = true;
         match flaw {
             Some(flaw) if !(is_cut && flaw.kind == FaultKind::Truncated) => {
-                out(Framed::Fault(flaw.fault()))
+                out(Framed::Fault(flaw))
             }
             _ => Ok(()),
         }
@@ -174,7 +174,7 @@ impl AutoFramer {
         let Rejected { kind, message } = rejected;
         let is_error = matches!(kind, FaultKind::Gateway | FaultKind::Tool);
         let raw = if is_error { self.head.trim_ascii() } else { &[] };
-        out(Framed::Fault(Fault { kind, message, offset, raw }))
+        out(Framed::Fault(Fault::new(kind, message, offset).with_raw(raw)))
     }
 
     /// Takes bytes of the input, and returns those of the stream in it: none while its first lines may
@@ -193,8 +193,7 @@ impl AutoFramer {
     fn note_skipped(&mut self, skipped: Option<Skipped>, out: &mut FrameOut<'_>) -> io::Result<()> {
         let Some(Skipped { bytes, message, offset }) = skipped else { return Ok(()) };
         self.responses.skip(bytes);
-        let kind = FaultKind::Note(WarningCode::LeadingText);
-        out(Framed::Fault(Fault { kind, message, offset, raw: &[] }))
+        out(Framed::Fault(Fault::note(WarningCode::LeadingText, message, offset)))
     }
 
     /// Takes bytes of the input, and returns those of the body that can be framed: none until its
@@ -229,9 +228,8 @@ impl AutoFramer {
                 }
             }
             ResponsePiece::Begin(begin) => self.begin(&begin, out)?,
-            ResponsePiece::End(flaw) => self.end(flaw.as_ref(), out)?,
-            ResponsePiece::Flaw(flaw) => {
-                let fault = flaw.fault();
+            ResponsePiece::End(flaw) => self.end(flaw, out)?,
+            ResponsePiece::Flaw(fault) => {
                 if !matches!(fault.kind, FaultKind::Note(_)) {
                     self.next(fault.offset, out)?;
                 }

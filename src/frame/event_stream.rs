@@ -124,14 +124,15 @@ impl Prelude {
         } else if config.is_over(total) {
             return Err(config.limit_fault(offset));
         } else if headers > MAX_HEADER_BYTES {
-            return Err(too_many(
+            return Err(Fault::new(
+                FaultKind::Limit,
                 format!("a message has more than {MAX_HEADER_BYTES} bytes of headers"),
                 offset,
             ));
         } else {
             return Ok(());
         };
-        Err(broken(message, offset))
+        Err(Fault::new(FaultKind::Broken, message, offset))
     }
 }
 
@@ -210,21 +211,21 @@ impl EventStream {
 fn split(message: &[u8], offset: u64) -> Result<(Vec<Header<'_>>, &[u8]), Fault<'static>> {
     let parts = message.split_last_chunk().zip(message.first_chunk());
     let Some(((covered, checksum), prelude)) = parts else {
-        return Err(broken("a message is too short".into(), offset));
+        return Err(Fault::new(FaultKind::Broken, "a message is too short", offset));
     };
     let (declared, actual) = (u32::from_be_bytes(*checksum), crc32fast::hash(covered));
     if declared != actual {
         let message =
             format!("the checksum of a message is {declared:08x}, but its bytes give {actual:08x}");
-        return Err(broken(message, offset));
+        return Err(Fault::new(FaultKind::Broken, message, offset));
     }
     let body = covered.after(PRELUDE);
     let headers = Prelude::new(prelude).headers;
     let (block, payload) = (body.before(headers), body.after(headers));
     match header::read(block) {
         Ok(headers) => Ok((headers, payload)),
-        Err(Defect::Malformed(message)) => Err(broken(message, offset)),
-        Err(Defect::TooMany(message)) => Err(too_many(message, offset)),
+        Err(Defect::Malformed(message)) => Err(Fault::new(FaultKind::Broken, message, offset)),
+        Err(Defect::TooMany(message)) => Err(Fault::new(FaultKind::Limit, message, offset)),
     }
 }
 
@@ -234,14 +235,6 @@ fn name<'h>(headers: &'h [Header<'_>]) -> &'h str {
         .into_iter()
         .find_map(|name| header::text(headers, name))
         .unwrap_or_default()
-}
-
-fn broken(message: String, offset: u64) -> Fault<'static> {
-    Fault { kind: FaultKind::Broken, message, offset, raw: &[] }
-}
-
-fn too_many(message: String, offset: u64) -> Fault<'static> {
-    Fault { kind: FaultKind::Limit, message, offset, raw: &[] }
 }
 
 impl Framer for EventStream {
@@ -255,12 +248,7 @@ impl Framer for EventStream {
         let offset = self.offset;
         if self.is_broken {
             let message = format!("{} bytes, from the damage on, were not read", self.fed - offset);
-            return out(Framed::Fault(Fault {
-                kind: FaultKind::Note(WarningCode::Unread),
-                message,
-                offset,
-                raw: &[],
-            }));
+            return out(Framed::Fault(Fault::note(WarningCode::Unread, message, offset)));
         }
         if self.held.is_empty() {
             return Ok(());
@@ -271,7 +259,7 @@ impl Framer for EventStream {
         let message = format!(
             "the input ended inside {part}a message: {missing} of {wanted} bytes are missing"
         );
-        out(Framed::Fault(Fault { kind: FaultKind::Truncated, message, offset, raw: &[] }))
+        out(Framed::Fault(Fault::new(FaultKind::Truncated, message, offset)))
     }
 }
 

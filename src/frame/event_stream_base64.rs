@@ -98,8 +98,8 @@ impl Base64Framer {
         }
         let Some(offset) = broken.map(|offset| self.fed.min(offset)) else { return Ok(()) };
         self.is_broken = true;
-        let message = "the base64 of an event stream has other letters in it".into();
-        out(Framed::Fault(Fault { kind: FaultKind::Broken, message, offset, raw: &[] }))
+        let message = "the base64 of an event stream has other letters in it";
+        out(Framed::Fault(Fault::new(FaultKind::Broken, message, offset)))
     }
 }
 

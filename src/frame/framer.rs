@@ -92,7 +92,24 @@ pub struct Fault<'a> {
     /// Its offset in the input, in bytes.
     pub offset: u64,
     /// The bytes that are in no frame; empty if they are not known.
-    pub raw: &'a [u8],
+    pub raw: Cow<'a, [u8]>,
+}
+
+impl<'a> Fault<'a> {
+    /// Returns a fault at this offset, whose bytes are not known.
+    pub(crate) fn new(kind: FaultKind, message: impl Into<String>, offset: u64) -> Self {
+        Fault { kind, message: message.into(), offset, raw: Cow::Borrowed(&[]) }
+    }
+
+    /// Returns a note, of which nothing is lost.
+    pub(crate) fn note(code: WarningCode, message: impl Into<String>, offset: u64) -> Self {
+        Fault::new(FaultKind::Note(code), message, offset)
+    }
+
+    /// Returns the fault with the bytes that are in no frame.
+    pub(crate) fn with_raw(self, raw: impl Into<Cow<'a, [u8]>>) -> Self {
+        Fault { raw: raw.into(), ..self }
+    }
 }
 
 /// The severity of a fault.
@@ -220,7 +237,7 @@ impl FrameConfig {
 
     pub(super) fn limit_fault(&self, offset: u64) -> Fault<'static> {
         let message = format!("one event is larger than --max-event {}", self.max_event);
-        Fault { kind: FaultKind::Limit, message, offset, raw: &[] }
+        Fault::new(FaultKind::Limit, message, offset)
     }
 }
 

@@ -187,14 +187,12 @@ impl JsonFramer {
     }
 
     fn fault(&self, kind: FaultKind, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let raw = &self.held;
-        out(Framed::Fault(Fault { kind, message: message.into(), offset: self.begun, raw }))
+        out(Framed::Fault(Fault::new(kind, message, self.begun).with_raw(&self.held)))
     }
 
     fn note_comma(&self, offset: u64, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let message = "the elements of the array are not separated by one comma each".into();
-        let kind = FaultKind::Note(WarningCode::ArrayComma);
-        out(Framed::Fault(Fault { kind, message, offset, raw: &[] }))
+        let message = "the elements of the array are not separated by one comma each";
+        out(Framed::Fault(Fault::note(WarningCode::ArrayComma, message, offset)))
     }
 
     /// Takes the bytes that belong to the value, and emits it if it is whole.

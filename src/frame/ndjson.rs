@@ -173,12 +173,11 @@ impl Lines {
             Some((event_type, data)) => {
                 out(Framed::Frame(Frame { event_type, ..Frame::new(self.framing, data, offset) }))
             }
-            None => out(Framed::Fault(Fault {
-                kind: FaultKind::Note(WarningCode::NotJson),
-                message: "a line that isn't JSON was passed over".into(),
-                offset,
-                raw: bytes,
-            })),
+            None => {
+                let message = "a line that isn't JSON was passed over";
+                let fault = Fault::note(WarningCode::NotJson, message, offset);
+                out(Framed::Fault(fault.with_raw(bytes)))
+            }
         }
     }
 }
@@ -236,12 +235,9 @@ impl Framer for Lines {
             return self.emit(&held, out);
         }
         let inside = if self.value == 0 { "a line" } else { "a JSON value" };
-        out(Framed::Fault(Fault {
-            kind: FaultKind::Truncated,
-            message: format!("the input ended inside {inside}"),
-            offset: self.offset,
-            raw: data,
-        }))
+        let message = format!("the input ended inside {inside}");
+        let fault = Fault::new(FaultKind::Truncated, message, self.offset);
+        out(Framed::Fault(fault.with_raw(data)))
     }
 }
 

@@ -313,9 +313,7 @@ impl Sse {
     }
 
     fn note(&self, code: WarningCode, message: &str, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let offset = self.offset;
-        let kind = FaultKind::Note(code);
-        out(Framed::Fault(Fault { kind, message: message.into(), offset, raw: &[] }))
+        out(Framed::Fault(Fault::note(code, message, self.offset)))
     }
 
     /// Returns the event with this data.
@@ -469,8 +467,8 @@ impl Framer for Sse {
         if !records.is_empty() {
             out(Framed::Frame(self.frame(records, offset)))?;
         }
-        let message = "the input ended inside an event".into();
-        out(Framed::Fault(Fault { kind: FaultKind::Truncated, message, offset, raw }))
+        let fault = Fault::new(FaultKind::Truncated, "the input ended inside an event", offset);
+        out(Framed::Fault(fault.with_raw(raw)))
     }
 }
 

@@ -408,7 +408,7 @@ fn frames() {
         }),
         "{\"headers\":{},\"data\":\"{}\",\"offset\":3}\n",
     );
-    let fault = Fault { kind: FaultKind::Limit, message: "m".into(), offset: 1, raw: &[] };
+    let fault = Fault::new(FaultKind::Limit, "m", 1);
     check_frame(
         &Framed::Fault(fault.clone()),
         "{\"type\":\"error\",\"code\":\"limit\",\"message\":\"m\",\"offset\":1}\n",

@@ -12,4 +12,4 @@ pub(crate) use head::begins_head;
 #[cfg(feature = "cli")]
 pub(crate) use head::{HttpHead, MAX_HEAD, find_heads, head_len};
 pub(crate) use places::BodyPlaces;
-pub(crate) use responses::{BodyBegin, Flaw, HttpResponses, ResponsePiece};
+pub(crate) use responses::{BodyBegin, HttpResponses, ResponsePiece};

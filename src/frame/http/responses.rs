@@ -71,9 +71,9 @@ pub(crate) enum ResponsePiece<'b> {
     /// Bytes of a body, from this offset on.
     Body(Cow<'b, [u8]>, u64),
     /// A body ends; badly, if there is a flaw.
-    End(Option<Flaw>),
+    End(Option<Fault<'static>>),
     /// Something is wrong with a head, or was not read.
-    Flaw(Flaw),
+    Flaw(Fault<'static>),
 }
 
 /// The beginning of a body.
@@ -83,23 +83,6 @@ pub(crate) struct BodyBegin {
     pub(crate) offset: u64,
     /// The status code of its head and the offset of the first head before it, if it has one.
     pub(crate) head: Option<(u16, u64)>,
-}
-
-/// A fault that owns its bytes.
-#[derive(Debug)]
-pub(crate) struct Flaw {
-    pub(crate) kind: FaultKind,
-    message: String,
-    offset: u64,
-    raw: Vec<u8>,
-}
-
-impl Flaw {
-    /// Returns the fault.
-    pub(crate) fn fault(&self) -> Fault<'_> {
-        let Flaw { kind, message, offset, raw } = self;
-        Fault { kind: *kind, message: message.clone(), offset: *offset, raw }
-    }
 }
 
 impl HttpResponses {
@@ -161,9 +144,8 @@ fn head(
             begin_empty(held, before, at, &[])
         } else if is_begun_head(&held) {
             let raw = after_blank_lines(&held).to_vec();
-            let message = "the input ended inside an HTTP head".into();
-            let offset = at - raw.len() as u64;
-            let flaw = Flaw { kind: FaultKind::Truncated, message, offset, raw };
+            let (message, offset) = ("the input ended inside an HTTP head", at - raw.len() as u64);
+            let flaw = Fault::new(FaultKind::Truncated, message, offset).with_raw(raw);
             (ResponseState::Ended, ResponsePiece::Flaw(flaw), &[])
         } else if held.is_empty() && before.is_none() {
             (ResponseState::Ended, ResponsePiece::None, &[])
@@ -200,7 +182,7 @@ fn head(
     }
     if is_too_long {
         let message = format!("an HTTP head has more than {MAX_HEAD} bytes");
-        let flaw = Flaw { kind: FaultKind::Limit, message, offset, raw: Vec::new() };
+        let flaw = Fault::new(FaultKind::Limit, message, offset);
         return (ResponseState::Ended, ResponsePiece::Flaw(flaw), rest);
     }
     (ResponseState::Head(held, before), ResponsePiece::None, rest)
@@ -337,9 +319,8 @@ fn chunked(
         let flaw = if dechunker.is_whole() {
             None
         } else if dechunker.is_inside() {
-            let message = "the input ended inside a chunk of HTTP".into();
-            let kind = FaultKind::Truncated;
-            Some(Flaw { kind, message, offset: line, raw: Vec::new() })
+            let message = "the input ended inside a chunk of HTTP";
+            Some(Fault::new(FaultKind::Truncated, message, line))
         } else {
             Some(unended(at))
         };
@@ -360,14 +341,13 @@ fn chunked(
         Err(fault) => {
             let mut held = dechunker.take_line();
             let (is_head, flaw) = if fault == ChunkFault::NoBlank {
-                (true, note(WarningCode::Truncated, fault.message(), line))
+                (true, Fault::note(WarningCode::Truncated, fault.message(), line))
             } else if begins_head(&held) == Some(true) {
                 (true, unended(line))
             } else {
                 let is_limit = fault == ChunkFault::LongLine;
                 let kind = if is_limit { FaultKind::Limit } else { FaultKind::Broken };
-                let (message, raw) = (fault.message(), held.clone());
-                (false, Flaw { kind, message, offset: line, raw })
+                (false, Fault::new(kind, fault.message(), line).with_raw(held.clone()))
             };
             held.truncate(buffered);
             let state = if is_head {
@@ -426,31 +406,26 @@ fn hold<'b>(held: &mut Vec<u8>, bytes: &'b [u8], most: usize) -> &'b [u8] {
 }
 
 /// Returns the fault that a chunked body ends at this offset, between two chunks.
-fn unended(offset: u64) -> Flaw {
-    let message = "an HTTP response ended before its last chunk".into();
-    Flaw { kind: FaultKind::Truncated, message, offset, raw: Vec::new() }
+fn unended(offset: u64) -> Fault<'static> {
+    Fault::new(FaultKind::Truncated, "an HTTP response ended before its last chunk", offset)
 }
 
 /// Returns the note that a body goes on at this offset.
-fn longer(offset: u64) -> Flaw {
+fn longer(offset: u64) -> Fault<'static> {
     let message = "a body of HTTP is longer than its head says, and was read to its end";
-    note(WarningCode::WrongLength, message.into(), offset)
+    Fault::note(WarningCode::WrongLength, message, offset)
 }
 
 /// Returns the note that a body ends at this offset, so many bytes before its length.
-fn shorter(left: u64, offset: u64) -> Flaw {
+fn shorter(left: u64, offset: u64) -> Fault<'static> {
     let message = format!("a body of HTTP ended {left} bytes before the length that its head says");
-    note(WarningCode::WrongLength, message, offset)
+    Fault::note(WarningCode::WrongLength, message, offset)
 }
 
 /// Returns the note that what is between these offsets was not read.
-fn unread(begin: u64, end: u64) -> Flaw {
+fn unread(begin: u64, end: u64) -> Fault<'static> {
     let message = format!("{} bytes, from the damage on, were not read", end - begin);
-    note(WarningCode::Unread, message, begin)
-}
-
-fn note(code: WarningCode, message: String, offset: u64) -> Flaw {
-    Flaw { kind: FaultKind::Note(code), message, offset, raw: Vec::new() }
+    Fault::note(WarningCode::Unread, message, begin)
 }
 
 #[cfg(test)]
@@ -470,7 +445,7 @@ mod tests {
         let mut parts: Vec<String> = Vec::new();
         let mut in_body = false;
         let mut add = |piece: ResponsePiece<'_>| {
-            let flawed = |flaw: &Flaw| format!("{:?} {}", flaw.kind, before + flaw.offset);
+            let flawed = |flaw: &Fault<'_>| format!("{:?} {}", flaw.kind, before + flaw.offset);
             let part = match piece {
                 ResponsePiece::None => return false,
                 ResponsePiece::Body(body, _) if in_body => {
