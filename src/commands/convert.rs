@@ -135,7 +135,7 @@ fn lines(writing: &Writing, losses: &Losses) -> Vec<String> {
 /// Returns the table of what a format does not carry as it is.
 fn explain(writing: &Writing) -> String {
     let mut out = format!("{} does not carry as it is:\n", writing.name);
-    for (info, carry) in writing.losses {
+    for (info, carry) in Info::ALL.iter().filter_map(|info| Some((info, writing.loss(*info)?))) {
         out.push_str(&format!("  {:<36}{}\n", info.name(), carry.how().unwrap_or("lost")));
     }
     out

@@ -7,9 +7,8 @@ use crate::convert::followed::Followed;
 use crate::convert::ids::{UniqueIds, clean};
 use crate::event::owned::Owned;
 use crate::event::{
-    ByChoice, CallInput, Code, Event, Executor, Failure, Finish, FinishReason, Kind, Reason,
-    Reasoning, Start, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, made_up_id,
-    made_up_number,
+    ByChoice, CallInput, Code, Event, Executor, Failure, Finish, Kind, Reason, Reasoning, Start,
+    ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, made_up_id, made_up_number,
 };
 use crate::format::write::Part;
 use crate::format::{
@@ -467,26 +466,15 @@ impl<'r, W: Write> Converter<'r, W> {
 
     /// Ends a choice, and with the first one the message.
     fn finish(&mut self, choice: u64, finish: &Finish<'_>) {
-        let info = match finish.finish_reason {
-            FinishReason::ContentFilter => Some(Info::FinishFilter),
-            FinishReason::Refusal => Some(Info::FinishRefusal),
-            FinishReason::Pause => Some(Info::FinishPause),
-            FinishReason::Other => Some(Info::FinishOther),
-            // The format has its own word for it.
-            FinishReason::Error
-                if self.is_own() || self.writing.loss(Info::FinishError).is_none() =>
-            {
-                None
-            }
-            FinishReason::Error => {
-                self.records.note(Info::FinishError);
-                let raw = finish.raw.unwrap_or("error");
-                let message = format!("the finish reason is {raw}");
-                let failure = Failure::new(Code::Provider, &message, None);
-                return self.fail(&Failure { provider_code: finish.raw, ..failure });
-            }
-            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Length => None,
-        };
+        // The source's format has its own words for them.
+        let info = Info::of_reason(finish.finish_reason).filter(|_| !self.is_own());
+        if info.and_then(|info| self.writing.loss(info)) == Some(Carry::Error) {
+            self.records.note(Info::FinishError);
+            let raw = finish.raw.unwrap_or("error");
+            let message = format!("the finish reason is {raw}");
+            let failure = Failure::new(Code::Provider, &message, None);
+            return self.fail(&Failure { provider_code: finish.raw, ..failure });
+        }
         // A reader takes arguments that are whole for those of a call.
         let is_cut = finish.finish_reason.is_cut() && !json::is_json(&self.fragments);
         if self.is_spoiled || (self.live.is_some() && !is_cut) {

@@ -35,7 +35,8 @@ pub struct Writing {
     pub channels: &'static [&'static str],
     /// Its words for why the model stopped; the first one is that for any other reason.
     pub reasons: &'static [(FinishReason, &'static str)],
-    /// The information that it does not carry as it is. All else is the same when it is read again.
+    /// What becomes of an information, where it is not as in [`LOSSES`]. All else is the same when it is
+    /// read again.
     pub losses: &'static [(Info, Carry)],
 }
 
@@ -64,16 +65,47 @@ impl Writing {
         let is_own = |raw: &&str| {
             message.start.format == self.name && finish::normalise(raw) == finish.finish_reason
         };
-        let is_it = |(reason, _): &&(FinishReason, _)| *reason == finish.finish_reason;
-        let known = self.reasons.iter().find(is_it).or(self.reasons.first());
-        finish.raw.filter(is_own).unwrap_or(known.map_or("", |(_, word)| word))
+        finish.raw.filter(is_own).unwrap_or(self.known_word(finish.finish_reason))
+    }
+
+    /// Returns the word of the table for why the model stopped.
+    pub(crate) fn known_word(&self, reason: FinishReason) -> &'static str {
+        let known = self.reasons.iter().find(|(known, _)| *known == reason);
+        known.or(self.reasons.first()).map_or("", |(_, word)| word)
     }
 
     /// Returns what becomes of an information; nothing if it is carried as it is.
     pub fn loss(&self, info: Info) -> Option<Carry> {
-        self.losses.iter().find(|(lost, _)| *lost == info).map(|(_, carry)| *carry)
+        let mut rows = self.losses.iter().chain(LOSSES);
+        match rows.find(|(lost, _)| *lost == info) {
+            Some((_, Carry::Whole)) => None,
+            Some((_, carry)) => Some(*carry),
+            None => self.loss_of_reason(info.reason()?),
+        }
+    }
+
+    /// A reason is carried as it is if its word is read as the same reason again.
+    fn loss_of_reason(&self, reason: FinishReason) -> Option<Carry> {
+        let word = self.known_word(reason);
+        match finish::normalise(word) {
+            read if read == reason => None,
+            _ if reason == FinishReason::Error => Some(Carry::Error),
+            _ => Some(Carry::As(word)),
+        }
     }
 }
+
+/// What most formats do not carry as it is. The row of a format comes before these.
+const LOSSES: &[(Info, Carry)] = &[
+    (Info::InvalidCall, Carry::Lost),
+    (Info::Namespace, Carry::As("namespace__name")),
+    (Info::Result, Carry::Lost),
+    (Info::ItemId, Carry::Lost),
+    (Info::Channel, Carry::Lost),
+    (Info::Block, Carry::Lost),
+    (Info::Choice, Carry::Lost),
+    (Info::StopSequence, Carry::Lost),
+];
 
 /// The result for an information that a format does not carry as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +116,8 @@ pub enum Carry {
     Error,
     /// Something else, in the words of "carries it as …".
     As(&'static str),
+    /// All of it.
+    Whole,
 }
 
 #[cfg(feature = "cli")]
@@ -91,7 +125,7 @@ impl Carry {
     /// Returns what stands in its place, in the words of "carries it as …".
     pub(crate) fn how(self) -> Option<&'static str> {
         match self {
-            Carry::Lost => None,
+            Carry::Lost | Carry::Whole => None,
             Carry::Error => Some("an error"),
             Carry::As(how) => Some(how),
         }
@@ -168,6 +202,26 @@ words! {
         ReasoningTokens = "reasoning_tokens",
         /// The code of an error.
         ErrorCode = "code of an error",
+    }
+}
+
+/// The reasons to finish that not every format has a word for.
+const REASONS: [(Info, FinishReason); 5] = [
+    (Info::FinishFilter, FinishReason::ContentFilter),
+    (Info::FinishRefusal, FinishReason::Refusal),
+    (Info::FinishPause, FinishReason::Pause),
+    (Info::FinishOther, FinishReason::Other),
+    (Info::FinishError, FinishReason::Error),
+];
+
+impl Info {
+    /// Returns the information that a reason to finish is, if not every format has it.
+    pub(crate) fn of_reason(reason: FinishReason) -> Option<Info> {
+        REASONS.iter().find(|(_, known)| *known == reason).map(|(info, _)| *info)
+    }
+
+    fn reason(self) -> Option<FinishReason> {
+        REASONS.iter().find(|(info, _)| *info == self).map(|(_, reason)| *reason)
     }
 }
 

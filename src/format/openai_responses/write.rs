@@ -21,23 +21,24 @@ pub(super) static WRITING: Writing = Writing {
     has_fragments: true,
     channels: &[COMMENTARY],
     losses: &[
-        (Info::InvalidCall, Carry::Lost),
         (Info::OtherFragments, Carry::Error),
         (Info::CallSignature, Carry::Lost),
         (Info::RunCall, Carry::Lost),
-        (Info::Result, Carry::Lost),
-        (Info::Channel, Carry::Lost),
-        (Info::Block, Carry::Lost),
-        (Info::Choice, Carry::Lost),
-        (Info::FinishRefusal, Carry::As("content_filter")),
-        (Info::FinishPause, Carry::As("completed")),
-        (Info::FinishOther, Carry::As("completed")),
-        (Info::FinishError, Carry::Error),
-        (Info::StopSequence, Carry::Lost),
         (Info::NoUsage, Carry::As("null, and zeros for its parts")),
+        (Info::Namespace, Carry::Whole),
+        (Info::ItemId, Carry::Whole),
+    ],
+    reasons: &[
+        (FinishReason::Stop, COMPLETED),
+        (FinishReason::Length, "max_output_tokens"),
+        (FinishReason::ContentFilter, "content_filter"),
+        (FinishReason::Refusal, "content_filter"),
     ],
     ..Writing::new("openai-responses", || Box::new(ResponseEvents::default()))
 };
+
+/// The status of a response that is not incomplete.
+const COMPLETED: &str = "completed";
 
 /// The text that is no answer: the only channel with a name here.
 const COMMENTARY: &str = "commentary";
@@ -343,12 +344,9 @@ struct WrittenResponse<'r> {
 
 impl<'r> WrittenResponse<'r> {
     fn finished(message: &Message<'r>, finish: &Finish<'_>) -> Self {
-        let reason = match finish.finish_reason {
-            FinishReason::Length => Some("max_output_tokens"),
-            FinishReason::ContentFilter | FinishReason::Refusal => Some("content_filter"),
-            _ => None,
-        };
-        let status = if reason.is_some() { "incomplete" } else { "completed" };
+        let word = WRITING.known_word(finish.finish_reason);
+        let reason = Some(word).filter(|word| *word != COMPLETED);
+        let status = if reason.is_some() { "incomplete" } else { COMPLETED };
         WrittenResponse { start: message.start, status, reason, usage: message.usage, error: None }
     }
 
