@@ -49,11 +49,8 @@ const FORMS: &[TurnForm] = &[
 const MAX_KEPT: usize = 16 << 20;
 
 /// Finds a prompt at the beginning of a text.
-#[derive(Default)]
 pub(super) enum Echo {
     /// The text so far may begin a prompt.
-    #[default]
-    Begun,
     Unknown(String),
     /// It begins as one.
     Prompt(String),
@@ -85,6 +82,12 @@ pub(super) enum KeptText {
     Unknown(String),
 }
 
+impl Default for Echo {
+    fn default() -> Self {
+        Echo::Unknown(String::new())
+    }
+}
+
 impl Echo {
     /// Takes the next piece of text.
     pub(super) fn feed<'t>(&mut self, text: &'t str) -> HeardText<'t> {
@@ -101,7 +104,6 @@ impl Echo {
                 return HeardText::Text(kept.into());
             }
             Echo::Unknown(kept) => kept.push_str(text),
-            Echo::Begun => *self = Echo::Unknown(text.to_owned()),
         }
         let Echo::Unknown(kept) = self else { return HeardText::Kept };
         let begun = kept.trim_start_matches(['\n', '\r']);
@@ -121,7 +123,7 @@ impl Echo {
 
     /// The text has begun with something else: no prompt stands at its beginning.
     pub(super) fn skip(&mut self) {
-        if matches!(self, Echo::Begun) {
+        if matches!(self, Echo::Unknown(kept) if kept.is_empty()) {
             *self = Echo::None;
         }
     }
@@ -129,9 +131,9 @@ impl Echo {
     /// Ends the text.
     pub(super) fn finish(&mut self) -> Option<KeptText> {
         match std::mem::replace(self, Echo::None) {
-            Echo::Unknown(kept) => Some(KeptText::Unknown(kept)),
+            Echo::Unknown(kept) if !kept.is_empty() => Some(KeptText::Unknown(kept)),
             Echo::Prompt(kept) => Some(split(kept)),
-            Echo::Begun | Echo::None | Echo::TooLong => None,
+            Echo::Unknown(_) | Echo::None | Echo::TooLong => None,
         }
     }
 }

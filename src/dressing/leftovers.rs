@@ -249,7 +249,7 @@ impl Leftovers {
 }
 
 fn warn(code: WarningCode, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
-    emit(&Kind::Warning(Warning { code, message, offset: None, index: None }).into())
+    emit(&Kind::Warning(Warning::new(code, message)).into())
 }
 
 /// Keeps the end of a text.

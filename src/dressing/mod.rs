@@ -202,18 +202,18 @@ impl OpenDressing {
 
     fn feed(&mut self, text: &str, markup: &mut Markup, emit: &mut Emit<'_>) -> io::Result<()> {
         let OpenDressing { machine, sent, echo, leftovers, .. } = self;
-        let mut inner = InnerLayers { markup, leftovers, emit };
-        machine.feed(text, &mut |part| inner.take(part, sent, echo))
+        let mut inner = InnerLayers { markup, sent, echo, leftovers, emit };
+        machine.feed(text, &mut |part| inner.take(part))
     }
 
     /// Ends the text; returns what its end says.
     fn finish(&mut self, markup: &mut Markup, emit: &mut Emit<'_>) -> io::Result<TextEnd> {
         let OpenDressing { machine, sent, echo, leftovers, .. } = self;
-        let mut inner = InnerLayers { markup, leftovers, emit };
+        let mut inner = InnerLayers { markup, sent, echo, leftovers, emit };
         let mut machine = std::mem::replace(machine, DressingMachine::new(From::None));
-        let mut end = machine.finish(&mut |part| inner.take(part, sent, echo))?;
-        inner.answer("", true, sent, echo)?;
-        if inner.end_echo(echo)? {
+        let mut end = machine.finish(&mut |part| inner.take(part))?;
+        inner.answer("", true)?;
+        if inner.end_echo()? {
             end.cut = Some("a prompt was printed again, and no answer came after it");
         }
         if let Some((counts, raw)) = end.usage() {
@@ -223,7 +223,8 @@ impl OpenDressing {
     }
 
     fn pass(&mut self, kind: Kind<'_>, markup: &mut Markup, emit: &mut Emit<'_>) -> io::Result<()> {
-        InnerLayers { markup, leftovers: &mut self.leftovers, emit }.pass(kind)
+        let OpenDressing { sent, echo, leftovers, .. } = self;
+        InnerLayers { markup, sent, echo, leftovers, emit }.pass(kind)
     }
 
     /// Ends the layer of dialects: nothing more comes.
@@ -234,24 +235,27 @@ impl OpenDressing {
     }
 }
 
-/// The layers inside: dialects, and what they leave of a program.
+/// The layers inside: dialects, and what they leave of a program. Before them, prompts that were
+/// printed again are taken off.
 struct InnerLayers<'l, 'e> {
     markup: &'l mut Markup,
+    sent: &'l mut Sent,
+    echo: &'l mut Echo,
     leftovers: &'l mut Leftovers,
     emit: &'l mut Emit<'e>,
 }
 
 impl InnerLayers<'_, '_> {
     fn pass(&mut self, kind: Kind<'_>) -> io::Result<()> {
-        let InnerLayers { markup, leftovers, emit } = self;
+        let InnerLayers { markup, leftovers, emit, .. } = self;
         markup.feed(&kind.into(), &mut |event| leftovers.feed(event, emit))
     }
 
-    fn take(&mut self, part: DressedPart<'_>, sent: &mut Sent, echo: &mut Echo) -> io::Result<()> {
+    fn take(&mut self, part: DressedPart<'_>) -> io::Result<()> {
         match part {
-            DressedPart::Text(text) => self.answer(text, false, sent, echo),
+            DressedPart::Text(text) => self.answer(text, false),
             DressedPart::Thought(text) => {
-                echo.skip();
+                self.echo.skip();
                 self.pass(Kind::Reasoning(Reasoning::new(text)))
             }
             DressedPart::Draft => {
@@ -259,7 +263,7 @@ impl InnerLayers<'_, '_> {
                 self.warn(WarningCode::MarkupInReasoning, message)
             }
             DressedPart::Dressing(text) => {
-                echo.skip();
+                self.echo.skip();
                 let data = Output::Text(text);
                 self.pass(Kind::ProviderEvent(ProviderEvent { event: Some("dressing"), data }))
             }
@@ -268,16 +272,10 @@ impl InnerLayers<'_, '_> {
     }
 
     /// Takes a piece of the answer, before which a prompt may stand.
-    fn answer(
-        &mut self,
-        text: &str,
-        ended: bool,
-        sent: &mut Sent,
-        echo: &mut Echo,
-    ) -> io::Result<()> {
+    fn answer(&mut self, text: &str, ended: bool) -> io::Result<()> {
         let mut text = Cow::Borrowed(text);
-        if !sent.is_over() {
-            let (prompts, rest) = sent.feed(&text, ended);
+        if !self.sent.is_over() {
+            let (prompts, rest) = self.sent.feed(&text, ended);
             prompts.iter().try_for_each(|prompt| self.echoed(prompt))?;
             let Some(rest) = rest else { return Ok(()) };
             text = Cow::Owned(rest);
@@ -285,7 +283,7 @@ impl InnerLayers<'_, '_> {
         if text.is_empty() {
             return Ok(());
         }
-        match echo.feed(&text) {
+        match self.echo.feed(&text) {
             HeardText::Kept => Ok(()),
             HeardText::Answer(text) => self.pass(Kind::Text(Text::new(&text))),
             HeardText::Text(text) => self.unread(&text),
@@ -302,8 +300,8 @@ impl InnerLayers<'_, '_> {
     }
 
     /// Takes what was kept as a prompt; returns true if the text ended in that.
-    fn end_echo(&mut self, echo: &mut Echo) -> io::Result<bool> {
-        match echo.finish() {
+    fn end_echo(&mut self) -> io::Result<bool> {
+        match self.echo.finish() {
             None => {}
             Some(KeptText::Unknown(text)) => self.pass(Kind::Text(Text::new(&text)))?,
             Some(KeptText::Text(text)) => self.unread(&text)?,
@@ -328,7 +326,7 @@ impl InnerLayers<'_, '_> {
     }
 
     fn warn(&mut self, code: WarningCode, message: &str) -> io::Result<()> {
-        self.pass(Kind::Warning(Warning { code, message, offset: None, index: None }))
+        self.pass(Kind::Warning(Warning::new(code, message)))
     }
 }
 

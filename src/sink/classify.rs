@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use crate::event::owned::Owned;
 use crate::event::words::words;
 use crate::event::{
-    Code, Event, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Pieces, Start,
-    ToolCall, ToolResult,
+    Code, Event, Executor, Failure, Finish, FinishReason, InvalidToolCall, Kind, Start, ToolCall,
+    ToolResult,
 };
 use crate::json::Line;
 use crate::sink::members::{
@@ -126,12 +126,8 @@ impl<W: Write> Sink for Classify<W> {
         self.joined.feed(event)
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.joined.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.joined.finish()
+    fn inner(&mut self) -> Option<&mut dyn Sink> {
+        Some(&mut self.joined)
     }
 }
 
@@ -163,16 +159,8 @@ impl<W: Write> Sink for Summaries<W> {
         }
     }
 
-    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
-        self.feed(&pieces.event)
-    }
-
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.flush()
     }
 }
 

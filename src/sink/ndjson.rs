@@ -58,8 +58,4 @@ impl<W: Write> Sink for Ndjson<W> {
         self.line.write_to(&mut self.out)?;
         self.out.flush()
     }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.flush()
-    }
 }

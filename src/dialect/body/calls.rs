@@ -412,7 +412,7 @@ fn has_control(text: &str) -> bool {
 
 /// Emits a warning.
 pub(crate) fn warn(code: WarningCode, message: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-    emit.feed(Kind::Warning(Warning { code, message, offset: None, index: None }))
+    emit.feed(Kind::Warning(Warning::new(code, message)))
 }
 
 /// Warns of a list whose elements are not separated as they should be.

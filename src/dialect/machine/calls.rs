@@ -100,8 +100,7 @@ impl Machine {
         if let Some(text) = words.get("server") {
             emit.feed(Kind::Block(Block { name: "server_name", text, attributes: None }))?;
         }
-        let text = TextPlace::Text(OpenText::default());
-        let section = match std::mem::replace(&mut self.place, text) {
+        let section = match std::mem::take(&mut self.place) {
             TextPlace::Section(section) => Some(section),
             _ => None,
         };

@@ -8,7 +8,7 @@ use std::io;
 use crate::dialect::body::calls::ChoiceEmit;
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::DoubtId;
-use crate::dialect::machine::place::{OpenDoubt, OpenText, TextPlace};
+use crate::dialect::machine::place::{OpenDoubt, TextPlace};
 use crate::event::Reason;
 use crate::scan::Captures;
 
@@ -17,8 +17,7 @@ const MAX_DOUBT: usize = 64 << 10;
 
 impl Machine {
     pub(crate) fn open_doubt(&mut self, id: DoubtId, marker: &str) {
-        let text = TextPlace::Text(OpenText::default());
-        match std::mem::replace(&mut self.place, text) {
+        match std::mem::take(&mut self.place) {
             TextPlace::Text(outer) => {
                 let (text, opener) = (marker.to_owned(), marker.len());
                 self.enter(TextPlace::Doubt(Box::new(OpenDoubt { id, outer, text, opener })));
@@ -86,7 +85,7 @@ impl Machine {
     }
 
     fn end_doubt(&mut self) -> Option<OpenDoubt> {
-        match std::mem::replace(&mut self.place, TextPlace::Text(OpenText::default())) {
+        match std::mem::take(&mut self.place) {
             TextPlace::Doubt(doubt) => Some(*doubt),
             place => {
                 self.place = place;

@@ -12,10 +12,9 @@ use crate::dialect::machine::place::{
     CallPlace, DraftPlace, OpenDraft, OpenText, RulesKey, TextPlace,
 };
 use crate::dialect::machine::rules::Go;
-use crate::dialect::machine::search::Search;
 use crate::dialect::machine::text::emit_reasoning;
 use crate::dialect::machine::{AUTO, Machine, MarkdownContext};
-use crate::dialect::spec::Ends;
+use crate::dialect::spec::{Ends, StartIn};
 use crate::event::{Reason, WarningCode};
 use crate::scan::Captures;
 
@@ -40,8 +39,7 @@ impl Machine {
     #[cold]
     pub(crate) fn open_draft(&mut self, marker: &str) -> io::Result<()> {
         let reader = self.reader();
-        let text = TextPlace::Text(OpenText::default());
-        let outer = match std::mem::replace(&mut self.place, text) {
+        let outer = match std::mem::take(&mut self.place) {
             TextPlace::Region(open) => DraftPlace::Thought(open),
             TextPlace::Text(open) => DraftPlace::Text(open.undecided.unwrap_or_default()),
             place => {
@@ -57,21 +55,13 @@ impl Machine {
     /// A machine for the text after a thought.
     fn reader(&self) -> Machine {
         let mut reader = Machine {
-            grammars: self.grammars.clone(),
             chosen: self.chosen,
-            named: self.named,
-            place: TextPlace::Text(OpenText::default()),
-            search: Search::default(),
+            place: TextPlace::default(),
             follows: self.follows,
-            held: String::new(),
-            context: MarkdownContext::default(),
-            calls: self.calls.another(),
-            strays: Vec::new(),
             has_warned: true,
-            is_cut: false,
-            is_rest: false,
             drafts_stand: true,
             closes_thoughts: false,
+            ..Machine::of(self.grammars.clone(), self.named, StartIn::Text, self.calls.another())
         };
         if self.chosen.is_none() {
             reader.search.add(RulesKey::Text(false), Vec::new(), Arc::clone(&AUTO.1));
@@ -130,8 +120,7 @@ impl Machine {
 
     /// Takes what was kept as a call that can't be read, and goes back to the thought.
     fn break_draft(&mut self, source: &'static str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        let text = TextPlace::Text(OpenText::default());
-        let place = std::mem::replace(&mut self.place, text);
+        let place = std::mem::take(&mut self.place);
         let TextPlace::Draft(draft) = place else {
             self.enter(place);
             return Ok(());
@@ -148,8 +137,7 @@ impl Machine {
     /// Takes what was kept up to `end` as a part of the thought, and goes back to that. Returns the
     /// rest.
     fn leave_draft(&mut self, end: usize, emit: &mut ChoiceEmit<'_>) -> io::Result<String> {
-        let text = TextPlace::Text(OpenText::default());
-        let TextPlace::Draft(draft) = std::mem::replace(&mut self.place, text) else {
+        let TextPlace::Draft(draft) = std::mem::take(&mut self.place) else {
             return Ok(String::new());
         };
         let OpenDraft { outer, mut text, .. } = *draft;
@@ -181,8 +169,7 @@ impl Machine {
             return self.leave_draft(inner, emit).map(Some);
         }
         self.drafts_stand = true;
-        let text = TextPlace::Text(OpenText::default());
-        let TextPlace::Draft(draft) = std::mem::replace(&mut self.place, text) else {
+        let TextPlace::Draft(draft) = std::mem::take(&mut self.place) else {
             return Ok(None);
         };
         let undecided = match draft.outer {

@@ -24,6 +24,12 @@ pub(crate) enum TextPlace {
     Call(OpenCall),
 }
 
+impl Default for TextPlace {
+    fn default() -> Self {
+        TextPlace::Text(OpenText::default())
+    }
+}
+
 /// The places that have rules of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RulesKey {

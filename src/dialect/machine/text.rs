@@ -109,8 +109,7 @@ impl Machine {
             self.leave_text(emit)?;
         }
         let mut open = OpenRegion::new(id, form, words.to_static());
-        let text = TextPlace::Text(OpenText::default());
-        if let TextPlace::Region(outer) = std::mem::replace(&mut self.place, text)
+        if let TextPlace::Region(outer) = std::mem::take(&mut self.place)
             && open.form.role == Role::Block
         {
             open.outer = Some(Box::new(outer));
