@@ -7,13 +7,11 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::str::FromStr;
 
-use serde_json::value::RawValue;
-
 use crate::cut::Cut as _;
 use crate::event::mask;
 use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Warning, WarningCode};
 use crate::json;
-use crate::json::Str;
+use crate::json::{Members, RawJson, Str};
 use crate::nearest::nearest;
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
@@ -67,7 +65,7 @@ pub(crate) struct RowResult {
 
 /// A field that was found in a row.
 struct FoundField<'a> {
-    value: &'a RawValue,
+    value: RawJson<'a>,
     /// Its place, with its key and colon; an element of an array has none.
     span: Range<usize>,
     is_member: bool,
@@ -165,7 +163,7 @@ impl RowReader<'_> {
             // The answer cannot stand in the row: the row stands in the answer.
             Err(bad) => {
                 done.has_no_field =
-                    self.check(row).is_ok_and(|row| json::try_members(row).is_err());
+                    self.check(row).is_ok_and(|row| !matches!(json::try_members(row), Ok(Some(_))));
                 out.push(b'{');
                 write_key(out);
                 let raw = if bad.code == Code::Limit { &[] } else { row };
@@ -189,10 +187,10 @@ impl RowReader<'_> {
 
     /// Returns where the field stands in a row; `None` if the row is an object without it.
     fn find<'r>(&self, row: &'r str) -> Result<Option<FoundField<'r>>, Bad> {
-        let first = json::try_members(row).map_err(|error| match error.is_data() {
-            true => Bad::malformed("the row is no JSON object"),
-            false => Bad::malformed(format!("the row is not JSON: {}", json::misread(row, &error))),
+        let first = json::try_members(row).map_err(|error| {
+            Bad::malformed(format!("the row is not JSON: {}", json::misread(row, &error)))
         })?;
+        let first = first.ok_or_else(|| Bad::malformed("the row is no JSON object"))?;
         let Some((key, keys)) = self.field.0.split_first() else { return Ok(None) };
         let Some(mut found) = member(row, row, first, key)? else { return Ok(None) };
         for key in keys {
@@ -219,7 +217,7 @@ impl RowReader<'_> {
         if let Some(meant) = meant.filter(has) {
             return format!("the row has no {name}: here it is {}", meant.shown());
         }
-        let members = json::try_members(row).unwrap_or_default();
+        let members = json::members(row);
         let names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
         let near = nearest(self.field.0.first().map_or("", String::as_str), &names);
         let shown = if near.is_empty() { &names } else { &near };
@@ -235,7 +233,7 @@ impl RowReader<'_> {
     /// replaces.
     fn bytes<'r>(
         &self,
-        value: &'r RawValue,
+        value: RawJson<'r>,
         notes: &mut Vec<Warning<'static>>,
     ) -> Result<Cow<'r, [u8]>, Bad> {
         let value = value.get();
@@ -331,7 +329,7 @@ fn write_key(out: &mut Vec<u8>) {
 
 /// Returns the element of an array in a row that a pointer's key names.
 fn element<'r>(row: &str, array: &'r str, key: &str) -> Option<FoundField<'r>> {
-    let elements: Vec<&RawValue> = serde_json::from_str(array).ok()?;
+    let elements: Vec<RawJson<'_>> = json::read(array).ok()?;
     let value = *elements.get(key.parse::<usize>().ok()?)?;
     let span = json::place(row.as_bytes(), value.get());
     Some(FoundField { value, span, is_member: false, is_repeated: false })
@@ -342,7 +340,7 @@ fn element<'r>(row: &str, array: &'r str, key: &str) -> Option<FoundField<'r>> {
 fn member<'r>(
     row: &str,
     object: &str,
-    members: Vec<(Cow<'r, str>, &'r RawValue)>,
+    members: Members<'r>,
     key: &str,
 ) -> Result<Option<FoundField<'r>>, Bad> {
     let Some(at) = members.iter().rposition(|(name, _)| name == key) else { return Ok(None) };

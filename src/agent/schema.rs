@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use anyhow::bail;
 use jsonschema::Validator;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::json;
-use crate::json::{Fault, FromJson, Reader, Str};
+use crate::json::{Fault, FromJson, RawJson, Reader, Str};
 
 /// The most places that are named to the model where arguments do not fit.
 const MAX_MISFITS: usize = 8;
@@ -135,7 +134,7 @@ struct HeldValue {
 
 /// Returns JSON as the validator holds it; nothing if the text is none.
 fn held(text: &str, standin: &Standin) -> Option<HeldValue> {
-    let json: &RawValue = json::read(text).ok()?;
+    let json: RawJson<'_> = json::read(text).ok()?;
     let mut strange = 0;
     let mut reader = Reader::new(json::Source::Text, json.get());
     let value = value(&mut reader, 0, standin, &mut strange).ok()?;
@@ -183,7 +182,7 @@ fn value(
             is_text(&text).then(|| Value::String(text.into_text().into_owned()))
         }
         _ => {
-            let scalar = <&RawValue>::from_json(reader)?.get();
+            let scalar = RawJson::from_json(reader)?.get();
             match first {
                 b'-' | b'0'..=b'9' if !is_held(scalar) => None,
                 _ => serde_json::from_str(scalar).ok(),

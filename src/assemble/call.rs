@@ -653,8 +653,7 @@ impl AssembledCall {
             Some(b'{') => Ok((text.into(), None)),
             Some(b'n') => Ok(("{}".into(), Some(NULL_ARGUMENTS))),
             Some(b'"') => {
-                let inner: json::Str<'_> =
-                    serde_json::from_str(text).map_err(|_| Reason::Malformed)?;
+                let inner: json::Str<'_> = json::read(text).map_err(|_| Reason::Malformed)?;
                 if !inner.is_plain() || !is_object(inner.as_str(), max_depth) {
                     return Err(Reason::NotObject);
                 }

@@ -1,10 +1,9 @@
 //! The record that shows a format.
 
-use serde_json::value::RawValue;
-
 use crate::format::format::{Format, Record};
 use crate::format::table::FORMATS;
 use crate::frame::Frame;
+use crate::json;
 
 /// Hands over the record that shows a frame's format. Where rubbish or another record follows it, or
 /// it is not UTF-8, it is what a decoder reads.
@@ -14,9 +13,9 @@ pub(super) fn see_record<R>(frame: &Frame<'_>, then: impl FnOnce(&Record<'_>) ->
         return then(&record);
     }
     let text = frame.text();
-    match serde_json::Deserializer::from_str(&text).into_iter::<&RawValue>().next() {
-        Some(Ok(first)) => then(&Record::new(&frame.part(first))),
-        _ => then(&record),
+    match json::records(text.as_bytes()).next() {
+        Some(first) => then(&Record::new(&frame.part(first))),
+        None => then(&record),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
 use crate::format::support::emit::Slot;
 use crate::format::support::prelude::*;
 use crate::format::support::session::Session;
+use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["agent-client-protocol"],
@@ -72,7 +73,7 @@ impl Default for Acp {
 
 impl Decoder for Acp {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |raw: RawJson| self.record(&frame, &Object::new(raw.0.get()), out))
+        read!(&frame, out, |raw: RawJson| self.record(&frame, &Object::new(raw.get()), out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

@@ -9,13 +9,13 @@ use std::io;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use serde_json::value::RawValue;
 
 use crate::event::{Arguments, CallPart, FinishReason, Key, Kind, Text, WarningCode};
 use crate::format::bedrock_invoke::CHUNK;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
 use crate::format::text::is_prefix;
+use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["bedrock-agents", "invoke-agent"],
@@ -41,11 +41,11 @@ payload! {
         /// `returnControl`, as is the next one.
         invocation_id: Option<Str<'a>> = "invocationId",
         invocation_inputs: Option<Vec<Invocation<'a>>> = "invocationInputs",
-        files: Option<Vec<&'a RawValue>>,
+        files: Option<Vec<RawJson<'a>>>,
     }
 
     struct Attribution<'a> {
-        citations: Option<Vec<&'a RawValue>>,
+        citations: Option<Vec<RawJson<'a>>>,
     }
 
     /// A call for the caller to run: a function, or a request to an API.
@@ -68,7 +68,7 @@ payload! {
 
     /// A request's body: by media type, its [`Properties`].
     struct AgentBody<'a> {
-        content: Option<&'a RawValue>,
+        content: Option<RawJson<'a>>,
     }
 
     /// A value, which is always a string, and the type that the tool asks for.
@@ -256,7 +256,7 @@ impl Api<'_> {
     /// The parameters, and the properties of the body.
     fn arguments(&self, out: &mut EventOut) -> io::Result<Result<String, String>> {
         let content = self.request_body.as_ref().and_then(|body| body.content);
-        let content = content.map_or("{}", RawValue::get);
+        let content = content.map_or("{}", RawJson::get);
         let bodies: Result<Vec<Properties<'_>>, _> =
             json::members(content).into_iter().map(|(_, value)| json::read(value.get())).collect();
         let Some(bodies) = bodies.ok().filter(|_| content.starts_with('{')) else {

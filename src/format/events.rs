@@ -3,8 +3,6 @@
 //! Each line is the event that it was: nothing is assembled a second time. So `parse` of `parse`'s
 //! output prints the same lines again.
 
-use serde_json::value::RawValue;
-
 use crate::event::words::ClosedWords;
 use crate::event::{
     Block, CallInput, Code, EndReason, Executor, Failure, Finish, FinishReason, InvalidToolCall,
@@ -13,6 +11,7 @@ use crate::event::{
     WarningCode,
 };
 use crate::format::support::prelude::*;
+use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["toolstream"],
@@ -58,10 +57,10 @@ payload! {
         index: Option<u64>,
         namespace: Option<Str<'a>>,
         name: Option<Str<'a>>,
-        arguments: Option<&'a RawValue>,
+        arguments: Option<RawJson<'a>>,
         input: Option<Str<'a>>,
         path: Option<Str<'a>>,
-        value: Option<&'a RawValue>,
+        value: Option<RawJson<'a>>,
         source: Option<Str<'a>>,
         executor: Option<Str<'a>>,
         own_kind: Option<Str<'a>> = "kind",
@@ -69,7 +68,7 @@ payload! {
         role: Option<Str<'a>>,
         media: Option<u64>,
         reason: Option<Str<'a>>,
-        output: Option<&'a RawValue>,
+        output: Option<RawJson<'a>>,
         is_error: Option<bool>,
         exit: Option<i32>,
         ms: Option<u64>,
@@ -78,21 +77,21 @@ payload! {
         calls: Option<u64>,
         /// The counts of all messages of a run, which a usage has as well.
         usage: Option<Box<EventLine<'a>>>,
-        attributes: Option<&'a RawValue>,
+        attributes: Option<RawJson<'a>>,
         code: Option<Str<'a>>,
         message: Option<Str<'a>>,
         offset: Option<u64>,
         event: Option<Str<'a>>,
-        data: Option<&'a RawValue>,
-        append: Option<&'a RawValue>,
-        set: Option<&'a RawValue>,
+        data: Option<RawJson<'a>>,
+        append: Option<RawJson<'a>>,
+        set: Option<RawJson<'a>>,
         input_tokens: Option<u64>,
         output_tokens: Option<u64>,
         total_tokens: Option<u64>,
         cached_input_tokens: Option<u64>,
         cache_write_tokens: Option<u64>,
         reasoning_tokens: Option<u64>,
-        raw: Option<&'a RawValue>,
+        raw: Option<RawJson<'a>>,
         finish_reason: Option<Str<'a>>,
         raw_finish_reason: Option<Str<'a>>,
         stop_sequence: Option<Str<'a>>,
@@ -160,8 +159,8 @@ fn variant<W: ClosedWords>(word: &Option<Str<'_>>) -> Option<W> {
 }
 
 /// A value that is text or JSON, as its JSON.
-fn output(value: Option<&RawValue>) -> Output<'_> {
-    Output::Json(value.map_or("null", RawValue::get))
+fn output(value: Option<RawJson<'_>>) -> Output<'_> {
+    Output::Json(value.map_or("null", RawJson::get))
 }
 
 impl EventLine<'_> {
@@ -233,7 +232,7 @@ impl EventLine<'_> {
                 data: output(self.data),
             }),
             "turn" => {
-                Kind::Turn(Turn { append: self.append?.get(), set: self.set.map(RawValue::get) })
+                Kind::Turn(Turn { append: self.append?.get(), set: self.set.map(RawJson::get) })
             }
             "usage" => Kind::Usage(self.usage()),
             "finish_reason" => Kind::Finish(Finish {
@@ -267,7 +266,7 @@ impl EventLine<'_> {
         Block {
             name: self.name.or_empty(),
             text: self.text.or_empty(),
-            attributes: self.attributes.map(RawValue::get),
+            attributes: self.attributes.map(RawJson::get),
         }
     }
 
@@ -331,7 +330,7 @@ impl EventLine<'_> {
             cached_input_tokens: self.cached_input_tokens,
             cache_write_tokens: self.cache_write_tokens,
             reasoning_tokens: self.reasoning_tokens,
-            raw: self.raw.map_or("", RawValue::get),
+            raw: self.raw.map_or("", RawJson::get),
         }
     }
 

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::io;
 
-use serde_json::value::RawValue;
-
 use crate::cut::Cut as _;
 use crate::format::repeatable::Repeatable;
 use crate::format::spec::{Row, paths};
@@ -13,6 +11,7 @@ use crate::format::turn::Request;
 use crate::format::write::Writing;
 use crate::frame::{Frame, Framing};
 use crate::json;
+use crate::json::RawJson;
 
 /// Turns the frames of one format into events.
 ///
@@ -143,7 +142,7 @@ pub struct Record<'a> {
     pub has_headers: bool,
     /// True if these mark it as no event, but a failure.
     pub is_failure: bool,
-    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+    members: Vec<(Cow<'a, str>, RawJson<'a>)>,
 }
 
 impl<'a> Record<'a> {

@@ -12,14 +12,13 @@
 //! `api_conversation_history.json` hold them: their calls, thoughts and results
 //! are blocks.
 
-use serde_json::value::RawValue;
-
 use crate::event::{CallPart, FinishReason, Output, ToolResult};
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::AnthropicBlock;
 use crate::format::openai_chat::delta::{ReasoningDetails, emit};
 use crate::format::openai_chat::payload::ChatDelta;
 use crate::format::support::prelude::*;
+use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["litellm-messages", "chat-messages"],
@@ -57,7 +56,7 @@ payload! {
         tool_call_id: Option<Str<'a>>,
         /// The tool's.
         name: Option<Str<'a>>,
-        content: Option<&'a RawValue>,
+        content: Option<RawJson<'a>>,
     }
 }
 
@@ -133,7 +132,7 @@ impl OpenAiMessages {
         self.message.begin(None, None, out)?;
         let name = head.name.non_empty();
         let id = head.tool_call_id.non_empty().or(name).unwrap_or_default();
-        let output = Output::Json(head.content.map_or("null", RawValue::get));
+        let output = Output::Json(head.content.map_or("null", RawJson::get));
         self.calls.result(ToolResult { id, name, output, ..ToolResult::default() }, out)
     }
 

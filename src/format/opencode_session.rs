@@ -13,6 +13,7 @@ use crate::format::support::emit::Slot;
 use crate::format::support::object::Places;
 use crate::format::support::prelude::*;
 use crate::format::support::session::Session;
+use crate::json::RawJson;
 use std::collections::{HashMap, VecDeque};
 
 pub(super) static FORMAT: Format = Format {
@@ -101,7 +102,7 @@ impl Default for OpenCodeSession {
 
 impl Decoder for OpenCodeSession {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        read!(&frame, out, |raw: RawJson| self.record(&frame, &Object::new(raw.0.get()), out))
+        read!(&frame, out, |raw: RawJson| self.record(&frame, &Object::new(raw.get()), out))
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {

@@ -6,8 +6,6 @@
 //! OpenAI's. REST wraps an answer, which newer models give in a format of
 //! another provider, in `result`.
 
-use serde_json::value::RawValue;
-
 use crate::event::{CallPart, Key, WarningCode};
 use crate::format::openai_chat::USAGE;
 use crate::format::support::function::Function;
@@ -16,6 +14,7 @@ use crate::format::support::prelude::*;
 use crate::format::{
     anthropic, gemini, gemini_interactions, openai_chat, openai_messages, openai_responses, rows,
 };
+use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["cloudflare"],
@@ -64,14 +63,14 @@ payload! {
     struct WorkersReply<'a> {
         /// A string; with a JSON schema, what the model wrote as JSON, and a number
         /// where the model wrote nothing else.
-        response: Option<&'a RawValue>,
+        response: Option<RawJson<'a>>,
         tool_calls: Option<Many<WorkersToolCall<'a>>>,
         finish_reason: Option<Str<'a>>,
-        usage: Option<&'a RawValue>,
+        usage: Option<RawJson<'a>>,
         /// Padding, against those who measure the records' lengths.
-        p: Option<&'a RawValue>,
+        p: Option<RawJson<'a>>,
         /// REST: the answer.
-        result: Option<&'a RawValue>,
+        result: Option<RawJson<'a>>,
     }
 }
 
@@ -92,8 +91,8 @@ payload! {
         id: Option<Str<'a>>,
         function: Option<Function<'a>>,
         name: Option<Str<'a>>,
-        arguments: Option<&'a RawValue>,
-        parameters: Option<&'a RawValue>,
+        arguments: Option<RawJson<'a>>,
+        parameters: Option<RawJson<'a>>,
     }
 }
 
@@ -149,7 +148,7 @@ impl WorkersAi {
             return if is_error { self.end(out) } else { Ok(()) };
         }
         self.message.begin(None, None, out)?;
-        match reply.response.map(RawValue::get) {
+        match reply.response.map(RawJson::get) {
             Some(json) if json.starts_with('"') => {
                 out.text(0, &json::read(json).unwrap_or_default())?;
             }

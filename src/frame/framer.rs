@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::io;
 
-use serde_json::value::RawValue;
-
 use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::header;
 use crate::frame::header::Header;
+use crate::json::RawJson;
 
 /// The payload that ends a stream by convention.
 pub(super) const DONE: &[u8] = b"[DONE]";
@@ -47,7 +46,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Returns this frame with a part of its payload in place of it.
-    pub(crate) fn part<'b>(&self, json: &'b RawValue) -> Frame<'b>
+    pub(crate) fn part<'b>(&self, json: RawJson<'b>) -> Frame<'b>
     where
         'a: 'b,
     {

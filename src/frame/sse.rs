@@ -9,7 +9,6 @@
 use std::io;
 
 use memchr::{memchr, memchr2};
-use serde_json::value::RawValue;
 
 use crate::cut::Cut as _;
 use crate::event::WarningCode;
@@ -18,7 +17,7 @@ use crate::frame::framer::{
     FrameOut, Framed, Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
 };
 use crate::frame::leading::is_between_bytes;
-use crate::json::{Scanner, Status};
+use crate::json::{self, Scanner, Status};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "sse",
@@ -474,14 +473,8 @@ impl Framer for Sse {
 
 /// Returns the length of the objects that a text begins with.
 fn records_length(text: &[u8]) -> usize {
-    let mut records = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>();
-    let mut length = 0;
-    while let Some(Ok(record)) = records.next()
-        && record.get().starts_with('{')
-    {
-        length = records.byte_offset();
-    }
-    length
+    let objects = json::records(text).take_while(|record| record.get().starts_with('{'));
+    objects.last().map_or(0, |record| json::place(text, record.get()).end)
 }
 
 /// Overwrites a text, and keeps its buffer.

@@ -1,34 +1,33 @@
 //! The members of objects and the elements of arrays, as the text that they came in.
 
 use std::borrow::Cow;
-#[cfg(feature = "cli")]
-use std::fmt;
 use std::ops::Range;
 
 #[cfg(feature = "cli")]
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
-#[cfg(feature = "cli")]
-use crate::json::Str;
-use crate::json::reader::{Fault, FromJson, Reader, read};
+use crate::json::reader::{Fault, FromJson, RawJson, Reader, read};
+
+/// The members of an object: their decoded keys, and the text of their values.
+pub(crate) type Members<'a> = Vec<(Cow<'a, str>, RawJson<'a>)>;
 
 /// Returns the members of a JSON object as (decoded key, value's text), in order;
 /// nothing if the text isn't an object.
-pub(crate) fn members(json: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
+pub(crate) fn members(json: &str) -> Members<'_> {
     read::<MemberList<'_>>(json).unwrap_or_default().0
 }
 
-/// Returns the members of an object in order, or why the text is none.
+/// Returns the members of an object in order, nothing of other JSON, or why the text is none.
 #[cfg(feature = "cli")]
-pub(crate) fn try_members(json: &str) -> serde_json::Result<Vec<(Cow<'_, str>, &RawValue)>> {
-    serde_json::from_str::<MemberList<'_>>(json).map(|members| members.0)
+pub(crate) fn try_members(json: &str) -> serde_json::Result<Option<Members<'_>>> {
+    serde_json::from_str::<IgnoredAny>(json)?;
+    Ok(json.trim_ascii_start().starts_with('{').then(|| members(json)))
 }
 
 /// Returns the elements of a JSON array, if the text is one.
 pub(crate) fn elements(json: &str) -> Option<Vec<&str>> {
-    let elements: Vec<&RawValue> = read(json).ok()?;
-    Some(elements.into_iter().map(RawValue::get).collect())
+    let elements: Vec<RawJson<'_>> = read(json).ok()?;
+    Some(elements.into_iter().map(RawJson::get).collect())
 }
 
 /// Returns a member of an object or, by its number, an element of an array.
@@ -46,39 +45,16 @@ pub(crate) fn place(text: &[u8], part: &str) -> Range<usize> {
 }
 
 #[derive(Default)]
-struct MemberList<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct MemberList<'a>(Members<'a>);
 
 impl<'t> FromJson<'t> for MemberList<'t> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
         let mut members = Vec::new();
         reader.members(&"an object", &mut |key, reader| {
-            members.push((key.into_text(), <&RawValue>::from_json(reader)?));
+            members.push((key.into_text(), RawJson::from_json(reader)?));
             Ok(())
         })?;
         Ok(MemberList(members))
-    }
-}
-
-#[cfg(feature = "cli")]
-impl<'de> Deserialize<'de> for MemberList<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = MemberList<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some((key, value)) = map.next_entry::<Str<'de>, _>()? {
-                    members.push((key.into_text(), value));
-                }
-                Ok(MemberList(members))
-            }
-        }
-        deserializer.deserialize_map(MembersVisitor)
     }
 }
 

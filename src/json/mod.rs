@@ -30,7 +30,7 @@ pub(crate) use core_schema::{PlainScalar, plain_scalar};
 pub use line::Line;
 pub(crate) use line::{Known, ListOf, Member, Minified, OrNull, members, object_of};
 #[cfg(feature = "cli")]
-pub(crate) use members::try_members;
+pub(crate) use members::{Members, try_members};
 pub(crate) use members::{elements, member, members, place};
 pub(crate) use misread::misread;
 pub(crate) use object::{ObjectMember, ObjectReader};
@@ -40,7 +40,9 @@ pub(crate) use plain::{
     after_space, append_start, begins_with, char_length, plain_length, same_length, unescape,
 };
 pub use reader::{Fault, FieldKey, FromJson, Reader};
-pub(crate) use reader::{PathStep, Source, read, read_again, read_by, read_to, string};
+pub(crate) use reader::{
+    PathStep, RawJson, Source, read, read_again, read_by, read_to, records, string,
+};
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
 pub(crate) use sourced::Sourced;

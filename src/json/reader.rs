@@ -12,8 +12,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use memchr::memchr;
-use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
-use serde::de::{Deserialize, DeserializeSeed, Expected, IntoDeserializer, MapAccess, Unexpected};
+use serde::de::{Deserialize, Expected, IntoDeserializer, Unexpected};
 use serde_json::value::RawValue;
 use wide::u8x32;
 
@@ -21,9 +20,6 @@ use crate::cut::Cut as _;
 use crate::json::Str;
 use crate::json::end::{number_end, value_end, value_length, word_end};
 use crate::json::plain::{BLOCK, inside_length, is_space, string_length};
-
-/// The name by which [`serde_json::value::RawValue`] asks for the text of a value.
-const RAW_VALUE: &str = "$serde_json::private::RawValue";
 
 /// The most containers in each other that are read, as many as serde_json reads; in what is passed
 /// there may be more.
@@ -126,6 +122,12 @@ pub(crate) fn read<'t, T: FromJson<'t>>(text: &'t str) -> Result<T> {
 /// Returns the text that a JSON string holds; nothing of any other value.
 pub(crate) fn string(json: &str) -> Option<String> {
     read(json).ok()
+}
+
+/// Returns the values that a text begins with, up to what is none, as serde_json tells them apart.
+pub(crate) fn records(text: &[u8]) -> impl Iterator<Item = RawJson<'_>> {
+    let records = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>();
+    records.map_while(std::result::Result::ok).map(|record| RawJson(record.get()))
 }
 
 /// Reads the text of a value that was read as a part of another.
@@ -813,7 +815,18 @@ macro_rules! from_number {
 
 from_number!(u64 i64 u16 i32);
 
-impl<'t> FromJson<'t> for &'t RawValue {
+/// The text of a value, as it came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawJson<'t>(&'t str);
+
+impl<'t> RawJson<'t> {
+    /// Returns the text.
+    pub(crate) fn get(self) -> &'t str {
+        self.0
+    }
+}
+
+impl<'t> FromJson<'t> for RawJson<'t> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self> {
         reader.peek()?;
         let start = reader.at;
@@ -822,7 +835,7 @@ impl<'t> FromJson<'t> for &'t RawValue {
         if reader.is_lossy() && text.contains(char::REPLACEMENT_CHARACTER) {
             return Err(syntax());
         }
-        Self::deserialize(MapAccessDeserializer::new(RawMember(text)))
+        Ok(RawJson(text))
     }
 }
 
@@ -870,21 +883,6 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for Vec<T> {
     }
 }
 
-/// The text of a value, as the only member of an object: so a `RawValue` asks for it.
-struct RawMember<'t>(&'t str);
-
-impl<'t> MapAccess<'t> for RawMember<'t> {
-    type Error = Fault;
-
-    fn next_key_seed<K: DeserializeSeed<'t>>(&mut self, seed: K) -> Result<Option<K::Value>> {
-        seed.deserialize(BorrowedStrDeserializer::new(RAW_VALUE)).map(Some)
-    }
-
-    fn next_value_seed<V: DeserializeSeed<'t>>(&mut self, seed: V) -> Result<V::Value> {
-        seed.deserialize(BorrowedStrDeserializer::new(self.0))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -899,12 +897,20 @@ mod tests {
             text: Option<Str<'a>>,
             #[serde(alias = "other_name")]
             name: Option<String> = "name" | "other_name",
-            raw: Option<&'a RawValue>,
+            raw: Option<RawJson<'a>>,
             number: Option<u64>,
             signed: Option<i64>,
             flag: Option<bool>,
             list: Option<Vec<Everything<'a>>>,
             inner: Option<Box<Everything<'a>>>,
+        }
+    }
+
+    impl<'de: 'a, 'a> Deserialize<'de> for RawJson<'a> {
+        fn deserialize<D: serde::Deserializer<'de>>(
+            from: D,
+        ) -> std::result::Result<Self, D::Error> {
+            <&RawValue>::deserialize(from).map(|value| RawJson(value.get()))
         }
     }
 
@@ -932,7 +938,7 @@ mod tests {
             }
             (value, expected) => panic!("{value:?}, not {expected:?}: {text}"),
         }
-        if serde_json::from_str::<&RawValue>(text).is_ok() {
+        if serde_json::from_str::<RawJson<'_>>(text).is_ok() {
             let (first, again) = (read::<T>(text), read_again::<T>(text));
             assert_eq!(format!("{again:?}"), format!("{first:?}"), "{text}");
         }
@@ -1000,15 +1006,15 @@ mod tests {
             "\"a\"",
         ] {
             check::<Everything<'_>>(text);
-            check::<&RawValue>(text);
+            check::<RawJson<'_>>(text);
             check::<Str<'_>>(text);
         }
         for depth in [63, 64, 65, 126, 127, 128, 129, 200] {
             let deep = "[".repeat(depth) + &"]".repeat(depth);
-            check::<&RawValue>(&deep);
+            check::<RawJson<'_>>(&deep);
             let mixed = "[{\"a\":".repeat(depth) + "1" + &"}]".repeat(depth);
-            check::<&RawValue>(&mixed);
-            check::<&RawValue>(&mixed.replacen("}]", "]}", 1));
+            check::<RawJson<'_>>(&mixed);
+            check::<RawJson<'_>>(&mixed.replacen("}]", "]}", 1));
         }
     }
 
@@ -1051,7 +1057,7 @@ mod tests {
             let (piece, _) = split(split(other, from).1, length);
             let changed = format!("{before}{put}{piece}{after}");
             check::<Everything<'_>>(&changed);
-            check::<&RawValue>(&changed);
+            check::<RawJson<'_>>(&changed);
         }
     }
 }

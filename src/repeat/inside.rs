@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::cut::Cut as _;
-use crate::json::{Str, append_start, plain_length, unescape};
+use crate::json::{self, Str, append_start, plain_length, unescape};
 
 /// The inside of a JSON string.
 #[derive(Clone, Copy)]
@@ -71,7 +71,7 @@ impl<'b> Inside<'b> {
         }
         out.truncate(begin);
         let quoted = self.bytes.get(self.begin.checked_sub(1)?..=self.begin + self.length)?;
-        let piece: Str<'_> = serde_json::from_slice(quoted).ok()?;
+        let piece: Str<'_> = json::read(simdutf8::basic::from_utf8(quoted).ok()?).ok()?;
         out.extend_from_slice(Some(piece).filter(Str::is_plain)?.as_str().as_bytes());
         Some(())
     }

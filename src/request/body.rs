@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
 use crate::cut::Cut as _;
 use crate::json;
@@ -14,8 +14,8 @@ pub(crate) struct RequestBody(String);
 impl RequestBody {
     /// Takes a text that is one JSON object; of any other, returns what is wrong with it.
     pub(crate) fn new(text: String) -> Result<Self, String> {
-        match serde_json::from_str::<&RawValue>(&text) {
-            Ok(value) if value.get().starts_with('{') => Ok(RequestBody(text)),
+        match serde_json::from_str::<IgnoredAny>(&text) {
+            Ok(_) if text.trim_ascii_start().starts_with('{') => Ok(RequestBody(text)),
             Ok(_) => Err("is no JSON object".into()),
             Err(_) if text.trim().is_empty() => Err("is empty".into()),
             Err(error) => Err(format!("is not JSON: {}", json::misread(&text, &error))),

@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde_json::value::RawValue;
-
 use crate::dialect;
 use crate::dialect::{Results, TextResult};
 use crate::event::FinishReason;
@@ -12,6 +10,7 @@ use crate::format;
 use crate::format::FORMATS;
 use crate::format::turn::{self, Answer, Declaration, Request, Shape, System};
 use crate::json;
+use crate::json::RawJson;
 use crate::request::body::{RequestBody, has};
 use crate::request::message::{CallResult, LastMessage, MessageEnding, PendingCall};
 use crate::status::Outcome;
@@ -291,7 +290,7 @@ fn check_turn(row: &Request, append: &[String], set: &str) -> Result<(), Refused
             json::quote_start(other)
         )));
     }
-    let is_id = |(key, value): &(Cow<'_, str>, &RawValue)| {
+    let is_id = |(key, value): &(Cow<'_, str>, RawJson<'_>)| {
         key == "container" && value.get().starts_with('"')
     };
     match json::members(set).iter().find(|member| !is_id(member)) {

@@ -268,10 +268,8 @@ impl Envelope {
             found.push(InnerCall { name, id: None, arguments, has_others, is_ambiguous });
             return;
         }
-        let elements: Vec<&serde_json::value::RawValue> =
-            serde_json::from_str(value).unwrap_or_default();
-        for element in elements {
-            self.collect_object(element.get(), found);
+        for element in json::elements(value).into_iter().flatten() {
+            self.collect_object(element, found);
         }
         if value.starts_with('{') {
             self.collect_object(value, found);

@@ -13,8 +13,6 @@ pub(super) mod reply;
 pub(super) mod turn;
 mod write;
 
-use serde_json::value::RawValue;
-
 use crate::event::{Of, Piece, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
@@ -24,7 +22,7 @@ use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
-use crate::json::Str;
+use crate::json::{RawJson, Str};
 use blocks::{BlockExtent, Blocks};
 use payload::{AnthropicBlock, AnthropicEnding, AnthropicEvent, AnthropicMessage, object};
 
@@ -170,7 +168,7 @@ impl Anthropic {
             }
             self.begin(id, message.model.non_empty(), out)?;
             let has_reason = message.ending().reason().is_some();
-            let mut content = message.content.iter().flatten();
+            let mut content = message.content.iter().flatten().copied();
             match extent == BlockExtent::Start || has_reason {
                 true => content.try_for_each(|json| self.whole_block(frame, json, out))?,
                 false => out.unclosed(|out| {
@@ -190,7 +188,7 @@ impl Anthropic {
         })
     }
 
-    fn whole_block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
+    fn whole_block(&mut self, frame: &Frame, json: RawJson<'_>, out: &mut EventOut) -> Done {
         let Some(json) = object("content", Some(json), out)? else { return Ok(()) };
         read!(&frame.part(json), out, |block: AnthropicBlock| self.blocks.whole(
             block,
@@ -199,7 +197,7 @@ impl Anthropic {
         ))
     }
 
-    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
+    fn usage(&mut self, usage: Option<RawJson<'_>>, out: &mut EventOut) -> Done {
         if usage.is_some() {
             object("usage", usage, out)?
                 .into_iter()

@@ -2,14 +2,12 @@
 
 use std::io;
 
-use serde_json::value::RawValue;
-
 use crate::event::WarningCode;
 use crate::format::support::emit::EventOut;
 use crate::format::support::finish;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
-use crate::json::{Sourced, Str};
+use crate::json::{RawJson, Sourced, Str};
 
 payload! {
     /// One event of a stream. What has a table of its own is read when its type
@@ -18,14 +16,14 @@ payload! {
         pub(in crate::format) kind: Option<Str<'a>> = "type",
         pub(in crate::format) index: Option<u64>,
         /// `message_start`: a [`AnthropicMessage`].
-        pub(in crate::format) message: Option<&'a RawValue>,
+        pub(in crate::format) message: Option<RawJson<'a>>,
         /// `content_block_start`: a [`AnthropicBlock`].
-        pub(in crate::format) content_block: Option<&'a RawValue>,
+        pub(in crate::format) content_block: Option<RawJson<'a>>,
         pub(in crate::format) delta: Option<Sourced<'a, AnthropicDelta<'a>>>,
         /// `message_delta`, as are the next two.
-        pub(in crate::format) usage: Option<&'a RawValue>,
-        context_management: Option<&'a RawValue>,
-        input_transformations: Option<&'a RawValue>,
+        pub(in crate::format) usage: Option<RawJson<'a>>,
+        context_management: Option<RawJson<'a>>,
+        input_transformations: Option<RawJson<'a>>,
     }
 }
 
@@ -55,14 +53,14 @@ payload! {
         pub(in crate::format) thinking: Option<Str<'a>>,
         pub(in crate::format) signature: Option<Str<'a>>,
         pub(in crate::format) partial_json: Option<Str<'a>>,
-        pub(in crate::format) citation: Option<&'a RawValue>,
+        pub(in crate::format) citation: Option<RawJson<'a>>,
         /// `compaction_delta`, as is the next one.
         pub(in crate::format) content: Option<Str<'a>>,
         pub(in crate::format) encrypted_content: Option<Str<'a>>,
         stop_reason: Option<Str<'a>>,
         stop_sequence: Option<Str<'a>>,
-        stop_details: Option<&'a RawValue>,
-        container: Option<&'a RawValue>,
+        stop_details: Option<RawJson<'a>>,
+        container: Option<RawJson<'a>>,
     }
 
     /// A message: as it is when its stream begins, or complete.
@@ -70,14 +68,14 @@ payload! {
         pub(in crate::format) id: Option<Str<'a>>,
         pub(in crate::format) model: Option<Str<'a>>,
         /// Each of them a [`AnthropicBlock`].
-        pub(in crate::format) content: Option<Vec<&'a RawValue>>,
-        pub(in crate::format) usage: Option<&'a RawValue>,
+        pub(in crate::format) content: Option<Vec<RawJson<'a>>>,
+        pub(in crate::format) usage: Option<RawJson<'a>>,
         stop_reason: Option<Str<'a>>,
         stop_sequence: Option<Str<'a>>,
-        stop_details: Option<&'a RawValue>,
-        container: Option<&'a RawValue>,
-        context_management: Option<&'a RawValue>,
-        input_transformations: Option<&'a RawValue>,
+        stop_details: Option<RawJson<'a>>,
+        container: Option<RawJson<'a>>,
+        context_management: Option<RawJson<'a>>,
+        input_transformations: Option<RawJson<'a>>,
     }
 }
 
@@ -114,7 +112,7 @@ pub(in crate::format) struct AnthropicEnding<'e> {
     pub(in crate::format) reason: Option<&'e Str<'e>>,
     pub(in crate::format) sequence: Option<&'e Str<'e>>,
     /// Objects that are passed on as blocks, by their names.
-    pub(in crate::format) blocks: [(&'static str, Option<&'e RawValue>); 4],
+    pub(in crate::format) blocks: [(&'static str, Option<RawJson<'e>>); 4],
 }
 
 impl AnthropicEnding<'_> {
@@ -129,7 +127,7 @@ payload! {
     pub(in crate::format) struct AnthropicBlock<'a> {
         pub(in crate::format) kind: Option<Str<'a>> = "type",
         pub(in crate::format) text: Option<Str<'a>>,
-        pub(in crate::format) citations: Option<Vec<&'a RawValue>>,
+        pub(in crate::format) citations: Option<Vec<RawJson<'a>>>,
         pub(in crate::format) thinking: Option<Str<'a>>,
         /// Of thinking, and of a compaction.
         pub(in crate::format) signature: Option<Str<'a>>,
@@ -137,11 +135,11 @@ payload! {
         pub(in crate::format) data: Option<Str<'a>>,
         id: Option<Str<'a>>,
         name: Option<Str<'a>>,
-        input: Option<&'a RawValue>,
+        input: Option<RawJson<'a>>,
         pub(in crate::format) tool_use_id: Option<Str<'a>>,
         is_error: Option<bool>,
         /// A result, or the text of a compaction.
-        content: Option<&'a RawValue>,
+        content: Option<RawJson<'a>>,
         pub(in crate::format) encrypted_content: Option<Str<'a>>,
         /// The models of a fallback.
         from: Option<Model<'a>>,
@@ -161,12 +159,12 @@ impl AnthropicBlock<'_> {
 
     /// The arguments that stand in the block. An empty string is none.
     pub(in crate::format) fn input(&self) -> Option<&str> {
-        self.input.map(RawValue::get).filter(|json| *json != "\"\"")
+        self.input.map(RawJson::get).filter(|json| *json != "\"\"")
     }
 
     /// Returns a tool's result: a JSON value.
     pub(in crate::format) fn output(&self) -> &str {
-        self.content.map_or("null", RawValue::get)
+        self.content.map_or("null", RawJson::get)
     }
 
     /// The text of a compaction, which is null while it is not known.
@@ -208,9 +206,9 @@ payload! {
 /// Returns a member that should be an object; of anything else nothing, with a warning.
 pub(in crate::format) fn object<'j>(
     name: &str,
-    json: Option<&'j RawValue>,
+    json: Option<RawJson<'j>>,
     out: &mut EventOut,
-) -> io::Result<Option<&'j RawValue>> {
+) -> io::Result<Option<RawJson<'j>>> {
     let json = json.filter(|json| json.get().starts_with('{'));
     if json.is_none() {
         out.warn(

@@ -1,9 +1,8 @@
 //! The marks of a line of Claude Code, and its fields.
 
-use serde_json::value::RawValue;
-
 use crate::format::support::object::string;
 use crate::format::support::prelude::*;
+use crate::json::RawJson;
 
 /// The verdict on a record: such a line, or none.
 pub(super) fn is_ours(record: &Record) -> bool {
@@ -72,13 +71,13 @@ payload! {
         pub(super) session_id_of_transcript: Option<Str<'a>> = "sessionId",
         pub(super) model: Option<Str<'a>>,
         /// A message of Anthropic's API, or a user's.
-        pub(super) message: Option<&'a RawValue>,
+        pub(super) message: Option<RawJson<'a>>,
         /// An event of Anthropic's API.
-        pub(super) event: Option<&'a RawValue>,
+        pub(super) event: Option<RawJson<'a>>,
         /// A line in an envelope, or the user's words.
-        pub(super) content: Option<&'a RawValue>,
+        pub(super) content: Option<RawJson<'a>>,
         /// The API's error, in a message that the program wrote in the model's name.
-        error: Option<&'a RawValue>,
+        error: Option<RawJson<'a>>,
         is_api_error: Option<bool> = "isApiErrorMessage",
         /// The same in a stream.
         is_api_error_message: Option<bool>,
@@ -86,7 +85,7 @@ payload! {
         api_error_status: Option<u64>,
         /// The same in a transcript.
         api_error_status_of_transcript: Option<u64> = "apiErrorStatus",
-        timestamp: Option<&'a RawValue>,
+        timestamp: Option<RawJson<'a>>,
         /// The call that a subagent works for.
         parent_tool_use_id: Option<Str<'a>>,
         /// The same in a transcript.
@@ -96,10 +95,10 @@ payload! {
         pub(super) is_error: Option<bool>,
         pub(super) result: Option<Str<'a>>,
         pub(super) stop_reason: Option<Str<'a>>,
-        pub(super) usage: Option<&'a RawValue>,
+        pub(super) usage: Option<RawJson<'a>>,
         errors: Option<Vec<Str<'a>>>,
-        permission_denials: Option<&'a RawValue>,
-        structured_output: Option<&'a RawValue>,
+        permission_denials: Option<RawJson<'a>>,
+        structured_output: Option<RawJson<'a>>,
     }
 }
 

@@ -17,8 +17,6 @@ mod stream;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde_json::value::RawValue;
-
 use crate::event::{Kind, ProviderEvent, WarningCode};
 use crate::format::anthropic::USAGE;
 use crate::format::anthropic::blocks::Blocks;
@@ -29,6 +27,7 @@ use crate::format::support::growth::hash;
 use crate::format::support::object::string;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::{Field, Meter, Op, Row};
+use crate::json::RawJson;
 use line::{ClaudeLine, PASSED_OVER, is_ours};
 
 pub(super) static FORMAT: Format = Format {
@@ -178,7 +177,7 @@ impl ClaudeCode {
             ("tool" | "tool_use" | "tool_result", message, _) => {
                 self.begin(line, None, out)?;
                 let text = frame.text();
-                self.tool(frame, &Object::new(message.map_or(&text, RawValue::get)), out)
+                self.tool(frame, &Object::new(message.map_or(&text, RawJson::get)), out)
             }
             ("stream_event", _, Some(json)) => {
                 self.begin(line, None, out)?;
@@ -233,8 +232,8 @@ impl ClaudeCode {
         if id.is_some() && id == self.streamed.as_deref() {
             return Ok(());
         }
-        let content: Vec<&RawValue> = message.content.iter().flatten().copied().collect();
-        let rest: Vec<&RawValue> =
+        let content: Vec<RawJson<'_>> = message.content.iter().flatten().copied().collect();
+        let rest: Vec<RawJson<'_>> =
             content.iter().copied().filter(|json| !self.has_streamed(json.get())).collect();
         // Qwen Code gives each block of a message that streamed an id of its own.
         let is_of_stream = rest.is_empty() && !content.is_empty();
@@ -271,8 +270,8 @@ impl ClaudeCode {
     }
 
     /// Takes a provider's usage object.
-    fn count(&mut self, usage: Option<&RawValue>) {
-        let usage = usage.map_or("", RawValue::get);
+    fn count(&mut self, usage: Option<RawJson<'_>>) {
+        let usage = usage.map_or("", RawJson::get);
         if !self.has_totals && json::member(usage, "total_tokens").is_some() {
             self.has_totals = true;
             self.meter = Meter::new(WITH_TOTALS);
@@ -280,7 +279,7 @@ impl ClaudeCode {
         self.meter.feed(usage);
     }
 
-    fn block(&mut self, frame: &Frame, json: &RawValue, out: &mut EventOut) -> Done {
+    fn block(&mut self, frame: &Frame, json: RawJson<'_>, out: &mut EventOut) -> Done {
         read!(&frame.part(json), out, |block: AnthropicBlock| {
             self.has_text |= block.text.is_some();
             self.blocks.whole(block, json.get(), out)
@@ -292,12 +291,12 @@ impl ClaudeCode {
         &mut self,
         frame: &Frame,
         line: &ClaudeLine,
-        json: &RawValue,
+        json: RawJson<'_>,
         out: &mut EventOut,
     ) -> Done {
         let content = json::member(json.get(), "content").unwrap_or_default();
-        let blocks: Vec<&RawValue> = json::read(content).unwrap_or_default();
-        let (results, others): (Vec<&RawValue>, Vec<&RawValue>) =
+        let blocks: Vec<RawJson<'_>> = json::read(content).unwrap_or_default();
+        let (results, others): (Vec<RawJson<'_>>, Vec<RawJson<'_>>) =
             blocks.into_iter().partition(|block| is_result(block.get()));
         if !results.is_empty() {
             self.begin(line, None, out)?;

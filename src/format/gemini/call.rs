@@ -1,16 +1,14 @@
 //! The fields of calls and of what came of them.
 
-use serde_json::value::RawValue;
-
 use crate::format::support::payload::{OptionalStr, payload, word};
-use crate::json::{Fault, FromJson, Reader, Str};
+use crate::json::{Fault, FromJson, RawJson, Reader, Str};
 
 payload! {
     /// A call, or a fragment of one: one with nothing in it closes the call.
     pub(in crate::format) struct FunctionCall<'a> {
         id: Option<Str<'a>>,
         name: Option<Str<'a>>,
-        args: Option<&'a RawValue>,
+        args: Option<RawJson<'a>>,
         partial_args: Option<Vec<PartialArg<'a>>> = "partialArgs" | "partial_args",
         will_continue: Option<bool> = "willContinue" | "will_continue",
     }
@@ -26,7 +24,7 @@ impl<'a> FunctionCall<'a> {
     }
 
     pub(super) fn args(&self) -> Option<&'a str> {
-        self.args.map(RawValue::get)
+        self.args.map(RawJson::get)
     }
 
     pub(super) fn partial_args(&self) -> &[PartialArg<'a>] {
@@ -47,9 +45,9 @@ payload! {
     /// A fragment of the argument at a path.
     pub(in crate::format) struct PartialArg<'a> {
         pub(super) json_path: Option<Str<'a>> = "jsonPath" | "json_path",
-        pub(super) string_value: Option<&'a RawValue> = "stringValue" | "string_value",
-        number_value: Option<&'a RawValue> = "numberValue" | "number_value",
-        bool_value: Option<&'a RawValue> = "boolValue" | "bool_value",
+        pub(super) string_value: Option<RawJson<'a>> = "stringValue" | "string_value",
+        number_value: Option<RawJson<'a>> = "numberValue" | "number_value",
+        bool_value: Option<RawJson<'a>> = "boolValue" | "bool_value",
         null_value: Present = "nullValue" | "null_value",
         pub(super) will_continue: Option<bool> = "willContinue" | "will_continue",
     }
@@ -58,7 +56,7 @@ payload! {
 impl<'a> PartialArg<'a> {
     /// The value, if it is one that is whole at once.
     pub(super) fn scalar(&self) -> Option<&'a str> {
-        let value = self.number_value.or(self.bool_value).map(RawValue::get);
+        let value = self.number_value.or(self.bool_value).map(RawJson::get);
         value.or_else(|| self.null_value.0.then_some("null"))
     }
 }
@@ -78,15 +76,15 @@ payload! {
     pub(in crate::format) struct FunctionResponse<'a> {
         pub(super) id: Option<Str<'a>>,
         pub(super) name: Option<Str<'a>>,
-        pub(super) response: Option<&'a RawValue>,
+        pub(super) response: Option<RawJson<'a>>,
     }
 
     /// A tool on the provider's side: its call or its response.
     pub(in crate::format) struct ServerTool<'a> {
         id: Option<Str<'a>>,
         tool_type: Option<Str<'a>> = "toolType" | "tool_type",
-        pub(super) args: Option<&'a RawValue>,
-        pub(super) response: Option<&'a RawValue>,
+        pub(super) args: Option<RawJson<'a>>,
+        pub(super) response: Option<RawJson<'a>>,
     }
 }
 
@@ -104,7 +102,7 @@ payload! {
     /// The members that code and its result share.
     pub(super) struct Identified<'a> {
         id: Option<Str<'a>>,
-        outcome: Option<&'a RawValue>,
+        outcome: Option<RawJson<'a>>,
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
-
 use crate::event::{Block, FinishReason, Kind};
 use crate::format::gemini::parts::GeminiParts;
 use crate::format::gemini::payload::GeminiCandidate;
@@ -11,6 +9,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::finish;
 use crate::format::support::payload::word;
 use crate::frame::Frame;
+use crate::json::RawJson;
 
 /// One candidate so far.
 #[derive(Debug)]
@@ -80,10 +79,10 @@ impl CandidateState {
     fn metadata(
         &mut self,
         name: &'static str,
-        json: Option<&RawValue>,
+        json: Option<RawJson<'_>>,
         out: &mut EventOut,
     ) -> Done {
-        let Some(json) = json.map(RawValue::get).filter(|json| *json != "{}") else {
+        let Some(json) = json.map(RawJson::get).filter(|json| *json != "{}") else {
             return Ok(());
         };
         let known = self.metadata.entry(name).or_default();

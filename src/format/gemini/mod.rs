@@ -17,8 +17,6 @@ pub(super) mod reply;
 mod turn;
 mod write;
 
-use serde_json::value::RawValue;
-
 use crate::event::{ByChoice, FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
@@ -28,7 +26,7 @@ use crate::format::support::payload::{OptionalStr, read, time, word};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Holds};
-use crate::json::{self, Str};
+use crate::json::{self, RawJson, Str};
 pub(super) use call::{FunctionCall, FunctionResponse};
 use candidate::CandidateState;
 pub(super) use parts::GeminiParts;
@@ -247,7 +245,7 @@ impl Gemini {
 
     /// Emits the filter's verdict on the prompt. Where it blocks it, no candidate
     /// comes.
-    fn feedback(&mut self, json: &RawValue, out: &mut EventOut) -> Done {
+    fn feedback(&mut self, json: RawJson<'_>, out: &mut EventOut) -> Done {
         let feedback: Feedback<'_> = json::read(json.get()).unwrap_or_default();
         let raw = feedback.block_reason.map(word).unwrap_or_default();
         if finish::is_none(&raw) || raw == "0" || raw.ends_with("UNSPECIFIED") {

@@ -1,7 +1,5 @@
 //! The parts of one candidate, and the calls among them.
 
-use serde_json::value::RawValue;
-
 use crate::event::{
     Arguments, CallPart, Executor, Key, Kind, Of, Output, Piece, Reason, ToolResult, WarningCode,
 };
@@ -12,7 +10,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
 use crate::json;
-use crate::json::Sourced;
+use crate::json::{RawJson, Sourced};
 
 /// The name of the provider's own tool for code, which no part holds.
 const CODE_EXECUTION: &str = "code_execution";
@@ -210,7 +208,7 @@ impl GeminiParts {
 
     fn code(
         &mut self,
-        json: &RawValue,
+        json: RawJson<'_>,
         signature: Option<&str>,
         native: Option<Piece>,
         out: &mut EventOut,
@@ -241,7 +239,7 @@ impl GeminiParts {
             key: self.key(),
             id: call.id(),
             name: call.name(),
-            arguments: arguments(call.args.map(RawValue::get)),
+            arguments: arguments(call.args.map(RawJson::get)),
             executor: Some(Executor::Provider),
             signature,
             native,
@@ -317,6 +315,6 @@ fn arguments(json: Option<&str>) -> Arguments<'_> {
     json.map_or(Arguments::None, Arguments::Value)
 }
 
-fn output(json: Option<&RawValue>) -> Output<'_> {
-    Output::Json(json.map_or("null", RawValue::get))
+fn output(json: Option<RawJson<'_>>) -> Output<'_> {
+    Output::Json(json.map_or("null", RawJson::get))
 }

@@ -2,26 +2,24 @@
 //!
 //! Servers write `camelCase`; the dumps of SDKs write `snake_case`.
 
-use serde_json::value::RawValue;
-
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, ServerTool};
 use crate::format::support::many::Few;
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::{Sourced, Str};
+use crate::json::{RawJson, Sourced, Str};
 
 payload! {
     /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
     pub(super) struct GeminiChunk<'a> {
         pub(super) candidates: Option<Few<GeminiCandidate<'a>>>,
         /// A [`Feedback`].
-        pub(super) prompt_feedback: Option<&'a RawValue> = "promptFeedback" | "prompt_feedback",
-        pub(super) usage_metadata: Option<&'a RawValue> = "usageMetadata" | "usage_metadata",
+        pub(super) prompt_feedback: Option<RawJson<'a>> = "promptFeedback" | "prompt_feedback",
+        pub(super) usage_metadata: Option<RawJson<'a>> = "usageMetadata" | "usage_metadata",
         pub(super) model_version: Option<Str<'a>> = "modelVersion" | "model_version",
-        pub(super) create_time: Option<&'a RawValue> = "createTime" | "create_time",
+        pub(super) create_time: Option<RawJson<'a>> = "createTime" | "create_time",
         pub(super) response_id: Option<Str<'a>> = "responseId" | "response_id",
-        pub(super) error: Option<&'a RawValue>,
+        pub(super) error: Option<RawJson<'a>>,
         /// Code Assist, and the lines of a batch: the chunk itself.
-        pub(super) response: Option<&'a RawValue>,
+        pub(super) response: Option<RawJson<'a>>,
     }
 }
 
@@ -43,20 +41,20 @@ impl GeminiChunk<'_> {
 payload! {
     /// The filter's verdict on the prompt.
     pub(super) struct Feedback<'a> {
-        pub(super) block_reason: Option<&'a RawValue> = "blockReason" | "block_reason",
+        pub(super) block_reason: Option<RawJson<'a>> = "blockReason" | "block_reason",
     }
 
     /// One of the alternative answers.
     pub(super) struct GeminiCandidate<'a> {
         pub(super) content: Option<GeminiContent<'a>>,
         /// A word, or its number where enums are encoded so.
-        pub(super) finish_reason: Option<&'a RawValue> = "finishReason" | "finish_reason",
+        pub(super) finish_reason: Option<RawJson<'a>> = "finishReason" | "finish_reason",
         pub(super) index: Option<u64>,
         finish_message: Option<Str<'a>> = "finishMessage" | "finish_message",
-        citation_metadata: Option<&'a RawValue> = "citationMetadata" | "citation_metadata",
-        grounding_metadata: Option<&'a RawValue> = "groundingMetadata" | "grounding_metadata",
-        url_context_metadata: Option<&'a RawValue> = "urlContextMetadata" | "url_context_metadata",
-        pub(super) logprobs_result: Option<&'a RawValue> = "logprobsResult" | "logprobs_result",
+        citation_metadata: Option<RawJson<'a>> = "citationMetadata" | "citation_metadata",
+        grounding_metadata: Option<RawJson<'a>> = "groundingMetadata" | "grounding_metadata",
+        url_context_metadata: Option<RawJson<'a>> = "urlContextMetadata" | "url_context_metadata",
+        pub(super) logprobs_result: Option<RawJson<'a>> = "logprobsResult" | "logprobs_result",
         /// With which the next request goes on after `CONTINUATION`.
         continuation_token: Option<Str<'a>> = "continuationToken" | "continuation_token",
     }
@@ -68,7 +66,7 @@ impl<'a> GeminiCandidate<'a> {
     }
 
     /// Metadata of the answer.
-    pub(super) fn metadata(&self) -> [(&'static str, Option<&'a RawValue>); 3] {
+    pub(super) fn metadata(&self) -> [(&'static str, Option<RawJson<'a>>); 3] {
         [
             ("citation_metadata", self.citation_metadata),
             ("grounding_metadata", self.grounding_metadata),
@@ -102,16 +100,16 @@ payload! {
         pub(super) function_response: Option<Box<FunctionResponse<'a>>>
             = "functionResponse" | "function_response",
         /// Code that the provider runs, with an [`crate::format::gemini::call::Identified`].
-        pub(super) executable_code: Option<&'a RawValue> = "executableCode" | "executable_code",
+        pub(super) executable_code: Option<RawJson<'a>> = "executableCode" | "executable_code",
         /// Its result, with an [`crate::format::gemini::call::Identified`].
-        pub(super) code_execution_result: Option<&'a RawValue>
+        pub(super) code_execution_result: Option<RawJson<'a>>
             = "codeExecutionResult" | "code_execution_result",
         /// A tool that the provider runs.
         pub(super) tool_call: Option<Box<ServerTool<'a>>> = "toolCall" | "tool_call",
         pub(super) tool_response: Option<Box<ServerTool<'a>>> = "toolResponse" | "tool_response",
-        inline_data: Option<&'a RawValue> = "inlineData" | "inline_data",
-        file_data: Option<&'a RawValue> = "fileData" | "file_data",
-        audio_transcription: Option<&'a RawValue> = "audioTranscription" | "audio_transcription",
+        inline_data: Option<RawJson<'a>> = "inlineData" | "inline_data",
+        file_data: Option<RawJson<'a>> = "fileData" | "file_data",
+        audio_transcription: Option<RawJson<'a>> = "audioTranscription" | "audio_transcription",
     }
 }
 
@@ -126,7 +124,7 @@ impl<'a> GeminiPart<'a> {
     }
 
     /// Media, by their names.
-    pub(super) fn media(&self) -> [(&'static str, Option<&'a RawValue>); 3] {
+    pub(super) fn media(&self) -> [(&'static str, Option<RawJson<'a>>); 3] {
         [
             ("inline_data", self.inline_data),
             ("file_data", self.file_data),

@@ -1,10 +1,9 @@
 //! The texts and thoughts of the model, as steps and deltas hold them.
 
-use serde_json::value::RawValue;
-
 use crate::format::gemini_interactions::payload::Step;
 use crate::format::support::many::each;
 use crate::format::support::prelude::*;
+use crate::json::RawJson;
 
 /// Emits what the model thought.
 pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
@@ -22,7 +21,7 @@ pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
 }
 
 /// Emits the content of a message.
-pub(super) fn pieces(content: Option<&RawValue>, out: &mut EventOut) -> Done {
+pub(super) fn pieces(content: Option<RawJson<'_>>, out: &mut EventOut) -> Done {
     for json in content.into_iter().flat_map(|json| each(json.get())) {
         let step: Step<'_> = json::read(json).unwrap_or_default();
         piece(&step, json, out)?;

@@ -11,12 +11,11 @@ mod payload;
 mod steps;
 mod turn;
 
-use serde_json::value::RawValue;
-
 use crate::event::{Code, Failure, FinishReason, Kind, WarningCode};
 use crate::format::support::answered::Answered;
 use crate::format::support::finish;
 use crate::format::support::prelude::*;
+use crate::json::RawJson;
 use payload::{Interaction, InteractionEvent};
 use steps::Steps;
 
@@ -143,7 +142,7 @@ impl GeminiInteractions {
         self.begin(body, out)?;
         let answered = Answered::by("_result", body.steps());
         let is_over = reason(body.status.as_ref()).is_some();
-        for json in body.steps() {
+        for &json in body.steps() {
             self.steps.whole(frame, json, &answered, is_over, out)?;
         }
         self.usage(body.usage);
@@ -154,7 +153,7 @@ impl GeminiInteractions {
         if self.message.state == State::Open { Ok(()) } else { self.end(out) }
     }
 
-    fn usage(&mut self, usage: Option<&RawValue>) {
+    fn usage(&mut self, usage: Option<RawJson<'_>>) {
         usage.into_iter().for_each(|usage| self.message.meter.feed(usage.get()));
     }
 

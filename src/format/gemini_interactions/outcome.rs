@@ -1,12 +1,11 @@
 //! Results of calls, which may come later than their steps.
 
-use serde_json::value::RawValue;
-
 use crate::event::{Kind, Output, ToolResult};
 use crate::format::gemini_interactions::payload::Step;
 use crate::format::support::blocks::GatheredBlock;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
+use crate::json::RawJson;
 
 /// The state of a call's result.
 #[derive(Debug, Default)]
@@ -24,7 +23,7 @@ impl StepOutcome {
             id.clone_into(&mut self.id);
         }
         self.name = self.name.take().or_else(|| step.tool().map(str::to_owned));
-        let result = step.result.map(RawValue::get);
+        let result = step.result.map(RawJson::get);
         if let Some(result) = result.filter(|json| !matches!(*json, "[]" | "{}" | "\"\"")) {
             self.is_emitted = true;
             self.result(result, step.is_error, out)?;

@@ -1,9 +1,7 @@
 //! The fields of events, of interactions and of their steps.
 
-use serde_json::value::RawValue;
-
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::Str;
+use crate::json::{RawJson, Str};
 
 payload! {
     /// One event of a stream. What has a table of its own is read when its type
@@ -14,25 +12,25 @@ payload! {
         pub(super) object: Option<Str<'a>>,
         pub(super) index: Option<u64>,
         /// An [`Interaction`].
-        pub(super) interaction: Option<&'a RawValue>,
+        pub(super) interaction: Option<RawJson<'a>>,
         pub(super) interaction_id: Option<Str<'a>>,
         pub(super) status: Option<Str<'a>>,
         /// A [`Step`].
-        pub(super) step: Option<&'a RawValue>,
+        pub(super) step: Option<RawJson<'a>>,
         /// The same in the first beta.
-        pub(super) content: Option<&'a RawValue>,
+        pub(super) content: Option<RawJson<'a>>,
         /// The fields that a delta adds to a step: a [`Step`] as well.
-        pub(super) delta: Option<&'a RawValue>,
+        pub(super) delta: Option<RawJson<'a>>,
         /// All that was used so far, whatever event it comes with.
-        pub(super) usage: Option<&'a RawValue>,
-        pub(super) error: Option<&'a RawValue>,
+        pub(super) usage: Option<RawJson<'a>>,
+        pub(super) error: Option<RawJson<'a>>,
         metadata: Option<Metadata<'a>>,
     }
 }
 
 impl<'a> InteractionEvent<'a> {
     /// All that was used so far, as it comes beside a delta.
-    pub(super) fn metadata_usage(&self) -> Option<&'a RawValue> {
+    pub(super) fn metadata_usage(&self) -> Option<RawJson<'a>> {
         let metadata = self.metadata.as_ref()?;
         metadata.total_usage.or(metadata.usage)
     }
@@ -40,8 +38,8 @@ impl<'a> InteractionEvent<'a> {
 
 payload! {
     struct Metadata<'a> {
-        usage: Option<&'a RawValue>,
-        total_usage: Option<&'a RawValue>,
+        usage: Option<RawJson<'a>>,
+        total_usage: Option<RawJson<'a>>,
     }
 
     /// An interaction: as it is when its stream begins or ends, or complete.
@@ -49,16 +47,16 @@ payload! {
         pub(super) id: Option<Str<'a>>,
         pub(super) model: Option<Str<'a>>,
         pub(super) status: Option<Str<'a>>,
-        steps: Option<Vec<&'a RawValue>>,
+        steps: Option<Vec<RawJson<'a>>>,
         /// The steps in the first beta.
-        outputs: Option<Vec<&'a RawValue>>,
-        pub(super) usage: Option<&'a RawValue>,
-        pub(super) error: Option<&'a RawValue>,
+        outputs: Option<Vec<RawJson<'a>>>,
+        pub(super) usage: Option<RawJson<'a>>,
+        pub(super) error: Option<RawJson<'a>>,
     }
 }
 
 impl<'a> Interaction<'a> {
-    pub(super) fn steps(&self) -> &[&'a RawValue] {
+    pub(super) fn steps(&self) -> &[RawJson<'a>] {
         self.steps.as_deref().or(self.outputs.as_deref()).unwrap_or_default()
     }
 }
@@ -69,22 +67,22 @@ payload! {
     pub(super) struct Step<'a> {
         kind: Option<Str<'a>> = "type",
         pub(super) text: Option<Str<'a>>,
-        pub(super) annotations: Option<Vec<&'a RawValue>>,
+        pub(super) annotations: Option<Vec<RawJson<'a>>>,
         /// Of a message a list of pieces, of a thought's summary one piece.
-        pub(super) content: Option<&'a RawValue>,
+        pub(super) content: Option<RawJson<'a>>,
         /// Pieces of what the model thought.
-        pub(super) summary: Option<&'a RawValue>,
+        pub(super) summary: Option<RawJson<'a>>,
         pub(super) signature: Option<Str<'a>>,
         /// Of a call; it may be blank.
         pub(super) id: Option<Str<'a>>,
         name: Option<Str<'a>>,
         /// An object, or a fragment of its text.
-        pub(super) arguments: Option<&'a RawValue>,
+        pub(super) arguments: Option<RawJson<'a>>,
         /// Of the call that a result answers.
         pub(super) call_id: Option<Str<'a>>,
-        pub(super) result: Option<&'a RawValue>,
+        pub(super) result: Option<RawJson<'a>>,
         pub(super) is_error: Option<bool>,
-        pub(super) error: Option<&'a RawValue>,
+        pub(super) error: Option<RawJson<'a>>,
     }
 }
 

@@ -3,8 +3,6 @@
 
 use std::io;
 
-use serde_json::value::RawValue;
-
 use crate::event::{Arguments, CallPart, Executor, Key, Piece, WarningCode};
 use crate::format::gemini_interactions::content::{piece, pieces, thought};
 use crate::format::gemini_interactions::outcome::StepOutcome;
@@ -13,6 +11,7 @@ use crate::format::support::answered::Answered;
 use crate::format::support::blocks;
 use crate::format::support::blocks::IndexedBlocks;
 use crate::format::support::prelude::*;
+use crate::json::RawJson;
 
 /// The steps of one interaction.
 #[derive(Debug, Default)]
@@ -58,7 +57,7 @@ impl Steps {
     pub(super) fn whole(
         &mut self,
         frame: &Frame,
-        json: &RawValue,
+        json: RawJson<'_>,
         answered: &Answered,
         is_over: bool,
         out: &mut EventOut,
@@ -199,7 +198,7 @@ fn call_part(key: Key, step: &Step, native: Piece, extent: Extent, out: &mut Eve
         native: Some(native),
         ..CallPart::default()
     };
-    let arguments = match step.arguments.map(RawValue::get) {
+    let arguments = match step.arguments.map(RawJson::get) {
         None | Some("\"\"") => Arguments::None,
         Some(json) if json.starts_with('"') => {
             let text: Str<'_> = json::read(json).unwrap_or_default();

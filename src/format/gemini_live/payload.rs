@@ -1,35 +1,33 @@
 //! The fields of a record, of a turn's content and of what the client sends.
 
-use serde_json::value::RawValue;
-
 use crate::format::gemini::{FunctionCall, FunctionResponse, GeminiContent, GeminiPart};
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::{Sourced, Str};
+use crate::json::{RawJson, Sourced, Str};
 
 payload! {
     /// A record of either side: one of its kinds, and what it cost.
     pub(super) struct LiveMessage<'a> {
-        setup_complete: Option<&'a RawValue> = "setupComplete" | "setup_complete",
+        setup_complete: Option<RawJson<'a>> = "setupComplete" | "setup_complete",
         pub(super) server_content: Option<ServerContent<'a>> = "serverContent" | "server_content",
         pub(super) tool_call: Option<LiveToolCall<'a>> = "toolCall" | "tool_call",
-        pub(super) tool_call_cancellation: Option<&'a RawValue>
+        pub(super) tool_call_cancellation: Option<RawJson<'a>>
             = "toolCallCancellation" | "tool_call_cancellation",
-        pub(super) usage_metadata: Option<&'a RawValue> = "usageMetadata" | "usage_metadata",
-        pub(super) error: Option<&'a RawValue>,
+        pub(super) usage_metadata: Option<RawJson<'a>> = "usageMetadata" | "usage_metadata",
+        pub(super) error: Option<RawJson<'a>>,
         /// The client's.
         setup: Option<Setup<'a>>,
         /// The client's: what came of calls.
         tool_response: Option<ToolResponse<'a>> = "toolResponse" | "tool_response",
         /// The client's, as are the next two.
-        client_content: Option<&'a RawValue> = "clientContent" | "client_content",
-        realtime_input: Option<&'a RawValue> = "realtimeInput" | "realtime_input",
-        context_update: Option<&'a RawValue> = "contextUpdate" | "context_update",
+        client_content: Option<RawJson<'a>> = "clientContent" | "client_content",
+        realtime_input: Option<RawJson<'a>> = "realtimeInput" | "realtime_input",
+        context_update: Option<RawJson<'a>> = "contextUpdate" | "context_update",
         /// Of the session, as are all that follow.
-        go_away: Option<&'a RawValue> = "goAway" | "go_away",
-        session_resumption_update: Option<&'a RawValue>
+        go_away: Option<RawJson<'a>> = "goAway" | "go_away",
+        session_resumption_update: Option<RawJson<'a>>
             = "sessionResumptionUpdate" | "session_resumption_update",
-        voice_activity: Option<&'a RawValue> = "voiceActivity" | "voice_activity",
-        voice_activity_detection_signal: Option<&'a RawValue>
+        voice_activity: Option<RawJson<'a>> = "voiceActivity" | "voice_activity",
+        voice_activity_detection_signal: Option<RawJson<'a>>
             = "voiceActivityDetectionSignal" | "voice_activity_detection_signal",
     }
 }
@@ -101,11 +99,11 @@ payload! {
         pub(super) input_transcription: Option<Transcription<'a>>
             = "inputTranscription" | "input_transcription",
         pub(super) turn_complete: Option<bool> = "turnComplete" | "turn_complete",
-        pub(super) turn_complete_reason: Option<&'a RawValue>
+        pub(super) turn_complete_reason: Option<RawJson<'a>>
             = "turnCompleteReason" | "turn_complete_reason",
         pub(super) interrupted: Option<bool>,
-        grounding_metadata: Option<&'a RawValue> = "groundingMetadata" | "grounding_metadata",
-        url_context_metadata: Option<&'a RawValue> = "urlContextMetadata" | "url_context_metadata",
+        grounding_metadata: Option<RawJson<'a>> = "groundingMetadata" | "grounding_metadata",
+        url_context_metadata: Option<RawJson<'a>> = "urlContextMetadata" | "url_context_metadata",
     }
 }
 
@@ -115,7 +113,7 @@ impl<'a> ServerContent<'a> {
     }
 
     /// Metadata of the turn.
-    pub(super) fn metadata(&self) -> [(&'static str, Option<&'a RawValue>); 2] {
+    pub(super) fn metadata(&self) -> [(&'static str, Option<RawJson<'a>>); 2] {
         [
             ("grounding_metadata", self.grounding_metadata),
             ("url_context_metadata", self.url_context_metadata),

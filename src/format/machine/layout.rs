@@ -8,13 +8,12 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
 use crate::format::spec::{
     Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, split_each, split_test,
 };
-use crate::json::{self, Fault, FieldKey, FromJson, Reader, Source, Str};
+use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str};
 
 /// The tables of a row.
 pub(super) struct RowTables {
@@ -329,7 +328,7 @@ impl RowTables {
                 name.as_str().parse().map_or(Value::Text(name), Value::Index)
             }
             Wanted::Index => Value::Index(u64::from_json(reader)?),
-            Wanted::Json | Wanted::Something => Value::Json(<&RawValue>::from_json(reader)?.get()),
+            Wanted::Json | Wanted::Something => Value::Json(RawJson::from_json(reader)?.get()),
             Wanted::Group(number) => self.objects(number, reader, values)?,
         };
         values.add(begin + slot.number, value);

@@ -13,8 +13,6 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::value::RawValue;
-
 use crate::event::{
     ByChoice, CallPart, Executor, FinishReason, Key, Kind, Of, Output, Piece, ToolResult,
     WarningCode,
@@ -30,7 +28,7 @@ use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json;
-use crate::json::{Sourced, Str};
+use crate::json::{RawJson, Sourced, Str};
 use delta::{ReasoningDetails, emit, emit_call};
 use payload::{ChatChunk, ChatDelta, Choice, GivenArguments, Specific};
 
@@ -255,7 +253,7 @@ impl OpenAiChat {
         if error::is_error(&record) {
             return self.error(&frame.text(), out);
         }
-        let stored: Vec<&RawValue> = match record.text("object").as_deref() {
+        let stored: Vec<RawJson<'_>> = match record.text("object").as_deref() {
             Some("list") => record.get("data").and_then(|data| json::read(data).ok()),
             _ => None,
         }
@@ -309,8 +307,8 @@ impl OpenAiChat {
         }
     }
 
-    fn usage(&mut self, usage: Option<&RawValue>, out: &mut EventOut) -> Done {
-        match usage.map(RawValue::get) {
+    fn usage(&mut self, usage: Option<RawJson<'_>>, out: &mut EventOut) -> Done {
+        match usage.map(RawJson::get) {
             Some(json) if json.starts_with('{') => {
                 self.progress.is_counted = true;
                 self.message.meter.feed(json);
@@ -419,7 +417,7 @@ impl OpenAiChat {
         }
         out.check_limit(self.progress.answered.len(), MAX_IDS, "ids of results in one message")?;
         let executor = Some(Executor::Provider);
-        let output = Output::Json(given.content.map_or("null", RawValue::get));
+        let output = Output::Json(given.content.map_or("null", RawJson::get));
         let result = ToolResult { id, output, executor, ..ToolResult::default() };
         out.emit(number, Kind::ToolResult(result))
     }

@@ -1,32 +1,30 @@
 //! The fields of a chunk and of a complete body.
 
-use serde_json::value::RawValue;
-
 use crate::format::support::function::Function;
 use crate::format::support::many::{Few, Many};
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
-use crate::json::{Fault, FromJson, Reader, Sourced, Str};
+use crate::json::{Fault, FromJson, RawJson, Reader, Sourced, Str};
 
 payload! {
     /// `chat.completion.chunk` and `chat.completion`.
     pub(super) struct ChatChunk<'a> {
         pub(super) id: Option<Str<'a>>,
-        pub(super) created: Option<&'a RawValue>,
+        pub(super) created: Option<RawJson<'a>>,
         pub(super) model: Option<Str<'a>>,
         pub(super) choices: Option<Few<Choice<'a>>>,
-        pub(super) usage: Option<&'a RawValue>,
-        pub(super) error: Option<&'a RawValue>,
+        pub(super) usage: Option<RawJson<'a>>,
+        pub(super) error: Option<RawJson<'a>>,
         /// Groq repeats the usage here.
         pub(super) x_groq: Option<XGroq<'a>>,
         /// Perplexity and xAI.
-        citations: Option<&'a RawValue>,
+        citations: Option<RawJson<'a>>,
         /// Perplexity.
-        search_results: Option<&'a RawValue>,
+        search_results: Option<RawJson<'a>>,
         /// Z.ai.
-        web_search: Option<&'a RawValue>,
+        web_search: Option<RawJson<'a>>,
         /// Azure and Copilot: the filter's verdict on the prompt.
-        prompt_filter_results: Option<&'a RawValue>,
+        prompt_filter_results: Option<RawJson<'a>>,
     }
 }
 
@@ -53,7 +51,7 @@ impl<'a> ChatChunk<'a> {
 
 payload! {
     pub(super) struct XGroq<'a> {
-        pub(super) usage: Option<&'a RawValue>,
+        pub(super) usage: Option<RawJson<'a>>,
     }
 
     pub(super) struct Choice<'a> {
@@ -61,14 +59,14 @@ payload! {
         pub(super) delta: Option<Sourced<'a, ChatDelta<'a>>>,
         /// Boxed: a chunk has none, and is moved often.
         pub(super) message: Option<Box<Sourced<'a, ChatDelta<'a>>>>,
-        pub(super) logprobs: Option<&'a RawValue>,
+        pub(super) logprobs: Option<RawJson<'a>>,
         pub(super) finish_reason: Option<Str<'a>>,
         /// OpenRouter: the provider's own reason.
         pub(super) native_finish_reason: Option<Str<'a>>,
         /// Moonshot.
-        pub(super) usage: Option<&'a RawValue>,
+        pub(super) usage: Option<RawJson<'a>>,
         /// OpenRouter.
-        pub(super) error: Option<&'a RawValue>,
+        pub(super) error: Option<RawJson<'a>>,
     }
 }
 
@@ -128,15 +126,15 @@ payload! {
         /// TGI sent one call by itself, before 2025. Boxed: text has none, and is moved often.
         pub(in crate::format) tool_calls: Option<Box<Many<Sourced<'a, ChatToolCall<'a>>>>>,
         pub(in crate::format) function_call: Option<Sourced<'a, Function<'a>>>,
-        audio: Option<&'a RawValue>,
+        audio: Option<RawJson<'a>>,
         /// OpenRouter, LiteLLM.
-        images: Option<Vec<&'a RawValue>>,
+        images: Option<Vec<RawJson<'a>>>,
         /// OpenRouter, OpenAI's search models.
-        annotations: Option<Vec<&'a RawValue>>,
+        annotations: Option<Vec<RawJson<'a>>>,
         /// Groq: what its own tools did.
-        executed_tools: Option<Vec<&'a RawValue>>,
+        executed_tools: Option<Vec<RawJson<'a>>>,
         /// Writer: what it read.
-        graph_data: Option<&'a RawValue>,
+        graph_data: Option<RawJson<'a>>,
         /// Gemini's OpenAI surface.
         pub(super) extra_content: Option<Extra<'a>>,
         /// LiteLLM: what another format has, and this one hasn't.
@@ -147,10 +145,10 @@ payload! {
         pub(super) kind: Option<Str<'a>> = "type",
         pub(super) tool_use_id: Option<Str<'a>>,
         pub(super) name: Option<Str<'a>>,
-        pub(super) input: Option<&'a RawValue>,
+        pub(super) input: Option<RawJson<'a>>,
         pub(super) content_list: Option<Vec<Listed<'a>>>,
         /// What an SDK made of the content.
-        parsed: Option<&'a RawValue>,
+        parsed: Option<RawJson<'a>>,
         ; passes_text
     }
 }
@@ -238,7 +236,7 @@ fn is_blank(json: &str) -> bool {
 /// Text, or parts of it: Mistral and Databricks send either.
 pub(super) enum ChatContent<'a> {
     Text(Str<'a>),
-    Parts(Vec<&'a RawValue>),
+    Parts(Vec<RawJson<'a>>),
 }
 
 impl ChatContent<'_> {
@@ -305,13 +303,13 @@ payload! {
         tool_use: Option<Box<Listed<'a>>>,
         tool_use_id: Option<Str<'a>>,
         name: Option<Str<'a>>,
-        input: Option<&'a RawValue>,
+        input: Option<RawJson<'a>>,
     }
 
     /// Fields that LiteLLM passes on beside its own.
     pub(super) struct Specific<'a> {
-        citation: Option<&'a RawValue>,
-        citations: Option<&'a RawValue>,
+        citation: Option<RawJson<'a>>,
+        citations: Option<RawJson<'a>>,
         /// Anthropic's blocks of what the provider's tools gave.
         tool_results: Option<Vec<GivenArguments<'a>>>,
         /// The results of its search so far, all of them each time.
@@ -330,7 +328,7 @@ payload! {
     /// The result of a call of the provider's.
     pub(super) struct GivenArguments<'a> {
         pub(super) tool_use_id: Option<Str<'a>>,
-        pub(super) content: Option<&'a RawValue>,
+        pub(super) content: Option<RawJson<'a>>,
     }
 
     pub(super) struct Detail<'a> {

@@ -1,7 +1,5 @@
 //! The next request of Chat Completions: the assistant's message, and a message for each result.
 
-use serde_json::value::RawValue;
-
 use crate::event::{Of, Output, Piece, is_no_id};
 use crate::format::support::answers::{
     GivenAnswer, functions, given, is_answer, is_typed, plain, user,
@@ -13,7 +11,7 @@ use crate::format::turn::{
     no_content,
 };
 use crate::json;
-use crate::json::{array, elements};
+use crate::json::{RawJson, array, elements};
 
 pub(in crate::format) static SHAPE: Shape = Shape {
     name: "openai-chat",
@@ -188,7 +186,7 @@ fn finish_members(message: &mut Draft) {
 }
 
 impl ChatTurn {
-    fn member(&mut self, key: &str, value: &RawValue, is_body: bool) {
+    fn member(&mut self, key: &str, value: RawJson<'_>, is_body: bool) {
         let json = value.get();
         match key {
             _ if json == "null" => {}

@@ -2,15 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, Piece, Reason, ToolResult};
 use crate::format::openai_responses::payload::{ResponseItem, Whole};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::growth::hash;
 use crate::format::support::payload::OptionalStr;
 use crate::json;
-use crate::json::{Sourced, Str};
+use crate::json::{RawJson, Sourced, Str};
 
 /// The nature of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +162,7 @@ impl ItemCall {
         }
         out.call_end(0, self.key)?;
         let checks = item.pending_safety_checks.filter(|_| item.action().is_some());
-        if let Some(json) = checks.map(RawValue::get).filter(|json| *json != "[]") {
+        if let Some(json) = checks.map(RawJson::get).filter(|json| *json != "[]") {
             out.block(0, "pending_safety_checks", json)?;
         }
         if executor.is_some() { result(item, out) } else { Ok(()) }
@@ -229,7 +227,7 @@ impl ItemInput<'_> {
 
 fn arguments<'i>(item: &'i ResponseItem<'i>, json: &'i str) -> ItemInput<'i> {
     let arguments =
-        item.arguments.map(RawValue::get).filter(|_| item.kind() != "mcp_approval_request");
+        item.arguments.map(RawJson::get).filter(|_| item.kind() != "mcp_approval_request");
     match (arguments, item.input(), item.action()) {
         (Some(json), ..) if json.starts_with('"') => {
             ItemInput::Text(json::read(json).unwrap_or_default())

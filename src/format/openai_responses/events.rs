@@ -1,8 +1,6 @@
 //! The events of items: pieces of texts and of arguments, and what repeats
 //! them.
 
-use serde_json::value::RawValue;
-
 use crate::event::{Block, Kind};
 use crate::format::openai_responses::items::Items;
 use crate::format::openai_responses::payload::{NamedTool, ResponseEvent};
@@ -10,7 +8,7 @@ use crate::format::openai_responses::state::TextKind;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
-use crate::json::Str;
+use crate::json::{RawJson, Str};
 
 /// Takes an event of an item.
 pub(super) fn feed(
@@ -71,7 +69,7 @@ fn text(
         (true, Some(whole), _) => items.at(event.named(), out)?.text(at, &whole, out),
         (false, _, Some(piece)) => {
             items.piece(event.named(), at, piece, out)?;
-            let json = event.logprobs.map_or("null", RawValue::get);
+            let json = event.logprobs.map_or("null", RawJson::get);
             items.repeats &= !out.raw_member(0, "logprobs", json)?;
             Ok(())
         }
@@ -85,7 +83,7 @@ fn part(
     items: &mut Items,
     frame: &Frame,
     (named, part): (NamedTool<'_>, Option<u64>),
-    json: &RawValue,
+    json: RawJson<'_>,
     out: &mut EventOut,
 ) -> Done {
     items.at(named, out)?.part(frame, part.unwrap_or(0), json, out).map(|_| ())

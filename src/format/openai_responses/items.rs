@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use serde_json::value::RawValue;
-
 use crate::event::{Key, WarningCode};
 use crate::format::openai_responses::calls::{ItemCall, Nature};
 use crate::format::openai_responses::payload::{NamedTool, ResponseItem, Whole};
@@ -15,7 +13,7 @@ use crate::format::support::growth::hash;
 use crate::format::support::payload::read;
 
 use crate::frame::Frame;
-use crate::json::Str;
+use crate::json::{RawJson, Str};
 
 /// The most items of one response.
 const MAX_ITEMS: usize = 4096;
@@ -51,7 +49,7 @@ impl Items {
         &mut self,
         frame: &Frame,
         index: Option<u64>,
-        json: &RawValue,
+        json: RawJson<'_>,
         out: &mut EventOut,
     ) -> Done {
         read_item(frame, json, out, |item, out| {
@@ -78,7 +76,7 @@ impl Items {
         &mut self,
         frame: &Frame,
         index: Option<u64>,
-        json: &RawValue,
+        json: RawJson<'_>,
         out: &mut EventOut,
     ) -> Done {
         read_item(frame, json, out, |item, out| {
@@ -104,10 +102,15 @@ impl Items {
 
     /// The output that the response repeats at its end, or that a gateway sends
     /// nowhere else.
-    pub(super) fn all(&mut self, frame: &Frame, output: &[&RawValue], out: &mut EventOut) -> Done {
+    pub(super) fn all(
+        &mut self,
+        frame: &Frame,
+        output: &[RawJson<'_>],
+        out: &mut EventOut,
+    ) -> Done {
         let is_repeated = !self.items.is_empty();
         let answered = Answered::by("_output", if is_repeated { &[] } else { output });
-        for (place, json) in (0..).zip(output) {
+        for (place, &json) in (0..).zip(output) {
             read_item(frame, json, out, |item, out| {
                 let here = self.items.get(&place).filter(|state| state.is_of(item.kind()));
                 let is_open = here.is_some_and(|state| !state.is_done);
@@ -262,7 +265,7 @@ impl Items {
 
 fn read_item(
     frame: &Frame,
-    json: &RawValue,
+    json: RawJson<'_>,
     out: &mut EventOut,
     mut then: impl FnMut(&ResponseItem, &mut EventOut) -> Done,
 ) -> Done {

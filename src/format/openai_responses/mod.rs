@@ -15,8 +15,6 @@ mod state;
 mod turn;
 mod write;
 
-use serde_json::value::RawValue;
-
 use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
@@ -26,7 +24,7 @@ use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::frame::Frame;
-use crate::json::Str;
+use crate::json::{RawJson, Str};
 use items::Items;
 use payload::Response;
 
@@ -139,7 +137,7 @@ impl Responses {
         &mut self,
         frame: &Frame,
         is_new: bool,
-        response: Option<&RawValue>,
+        response: Option<RawJson<'_>>,
         out: &mut EventOut,
     ) -> Done {
         let Some(json) = response else { return self.begin(None, None, out) };
@@ -188,7 +186,7 @@ impl Responses {
         &mut self,
         frame: &Frame,
         kind: &str,
-        response: Option<&RawValue>,
+        response: Option<RawJson<'_>>,
         out: &mut EventOut,
     ) -> Done {
         let status = kind.trim_start_matches("response.");

@@ -1,13 +1,11 @@
 //! The fields of stream events, of responses, of their items and of the parts
 //! of these.
 
-use serde_json::value::RawValue;
-
 use crate::event::Piece;
 use crate::format::support::growth::hash;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
-use crate::json::{Sourced, Str};
+use crate::json::{RawJson, Sourced, Str};
 
 payload! {
     /// One event of a stream, or a complete response. What has a table of its own
@@ -21,22 +19,22 @@ payload! {
         /// A piece of text, of arguments, of audio.
         pub(super) delta: Option<Sourced<'a, Str<'a>>>,
         /// Of the tokens of a piece of text.
-        pub(super) logprobs: Option<&'a RawValue>,
+        pub(super) logprobs: Option<RawJson<'a>>,
         /// The whole of the pieces, which comes at their end, as do the next four. In a
         /// complete response, `text` and `input` are what was asked for.
-        text: Option<&'a RawValue>,
+        text: Option<RawJson<'a>>,
         transcript: Option<Str<'a>>,
         refusal: Option<Str<'a>>,
         arguments: Option<Str<'a>>,
-        input: Option<&'a RawValue>,
+        input: Option<RawJson<'a>>,
         pub(super) partial_image_b64: Option<Str<'a>>,
-        pub(super) annotation: Option<&'a RawValue>,
+        pub(super) annotation: Option<RawJson<'a>>,
         /// A [`ResponsePart`].
-        pub(super) part: Option<&'a RawValue>,
+        pub(super) part: Option<RawJson<'a>>,
         /// An [`ResponseItem`].
-        pub(super) item: Option<&'a RawValue>,
+        pub(super) item: Option<RawJson<'a>>,
         /// A [`Response`].
-        pub(super) response: Option<&'a RawValue>,
+        pub(super) response: Option<RawJson<'a>>,
         /// Only a complete response has it.
         pub(super) object: Option<Str<'a>>,
         /// Realtime: what all responses have in common.
@@ -69,7 +67,7 @@ impl<'a> ResponseEvent<'a> {
 }
 
 /// A string that was kept as its JSON text.
-fn string(json: Option<&RawValue>) -> Option<Str<'_>> {
+fn string(json: Option<RawJson<'_>>) -> Option<Str<'_>> {
     json::read_again(json?.get()).ok()
 }
 
@@ -82,17 +80,17 @@ payload! {
     pub(super) struct Response<'a> {
         pub(super) id: Option<Str<'a>>,
         pub(super) model: Option<Str<'a>>,
-        pub(super) created_at: Option<&'a RawValue>,
+        pub(super) created_at: Option<RawJson<'a>>,
         pub(super) status: Option<Str<'a>>,
         /// Each of them an [`ResponseItem`].
-        pub(super) output: Option<Vec<&'a RawValue>>,
-        pub(super) usage: Option<&'a RawValue>,
-        error: Option<&'a RawValue>,
-        incomplete_details: Option<&'a RawValue>,
+        pub(super) output: Option<Vec<RawJson<'a>>>,
+        pub(super) usage: Option<RawJson<'a>>,
+        error: Option<RawJson<'a>>,
+        incomplete_details: Option<RawJson<'a>>,
         /// The request's options; mistral.rs puts the thoughts here, as a string.
-        reasoning: Option<&'a RawValue>,
+        reasoning: Option<RawJson<'a>>,
         /// Realtime's word for the two above; xAI has a string here.
-        status_details: Option<&'a RawValue>,
+        status_details: Option<RawJson<'a>>,
     }
 }
 
@@ -104,7 +102,7 @@ impl<'a> Response<'a> {
 
     /// The error of a failed response.
     pub(super) fn error(&self) -> Option<&'a str> {
-        self.error.or(self.details().error).map(RawValue::get)
+        self.error.or(self.details().error).map(RawJson::get)
     }
 
     /// The thoughts, if they are in no item.
@@ -113,7 +111,7 @@ impl<'a> Response<'a> {
     }
 
     fn details(&self) -> Details<'a> {
-        let details = self.incomplete_details.or(self.status_details).map_or("{}", RawValue::get);
+        let details = self.incomplete_details.or(self.status_details).map_or("{}", RawJson::get);
         json::read_again(details).unwrap_or_default()
     }
 }
@@ -121,7 +119,7 @@ impl<'a> Response<'a> {
 payload! {
     struct Details<'a> {
         reason: Option<Str<'a>>,
-        error: Option<&'a RawValue>,
+        error: Option<RawJson<'a>>,
     }
 
     /// One item of the output: a message, a thought, a call, a result.
@@ -137,27 +135,27 @@ payload! {
         /// Of a message: commentary, or the final answer.
         pub(super) phase: Option<Str<'a>>,
         /// Of a message or a thought; each of them a [`ResponsePart`].
-        pub(super) content: Option<Vec<&'a RawValue>>,
-        pub(super) summary: Option<Vec<&'a RawValue>>,
+        pub(super) content: Option<Vec<RawJson<'a>>>,
+        pub(super) summary: Option<Vec<RawJson<'a>>>,
         pub(super) encrypted_content: Option<Str<'a>>,
         /// A string of JSON; of a tool search, an object.
-        pub(super) arguments: Option<&'a RawValue>,
+        pub(super) arguments: Option<RawJson<'a>>,
         input: Option<Str<'a>>,
-        action: Option<&'a RawValue>,
-        operation: Option<&'a RawValue>,
-        pub(super) pending_safety_checks: Option<&'a RawValue>,
+        action: Option<RawJson<'a>>,
+        operation: Option<RawJson<'a>>,
+        pub(super) pending_safety_checks: Option<RawJson<'a>>,
         /// The side that searches for tools: `client` or `server`.
         pub(super) execution: Option<Str<'a>>,
         /// The environment that a shell runs in.
         pub(super) environment: Option<Environment<'a>>,
         /// To be returned with a program in the next request.
         pub(super) fingerprint: Option<Str<'a>>,
-        output: Option<&'a RawValue>,
-        outputs: Option<&'a RawValue>,
-        result: Option<&'a RawValue>,
-        results: Option<&'a RawValue>,
-        tools: Option<&'a RawValue>,
-        pub(super) error: Option<&'a RawValue>,
+        output: Option<RawJson<'a>>,
+        outputs: Option<RawJson<'a>>,
+        result: Option<RawJson<'a>>,
+        results: Option<RawJson<'a>>,
+        tools: Option<RawJson<'a>>,
+        pub(super) error: Option<RawJson<'a>>,
     }
 }
 
@@ -205,7 +203,7 @@ impl<'a> ResponseItem<'a> {
 
     /// The object that stands for the arguments of a built-in tool.
     pub(super) fn action(&self) -> Option<&'a str> {
-        self.action.or(self.operation).map(RawValue::get)
+        self.action.or(self.operation).map(RawJson::get)
     }
 
     /// The result of a tool.
@@ -213,7 +211,7 @@ impl<'a> ResponseItem<'a> {
         [self.output, self.outputs, self.result, self.results, self.tools, self.error]
             .into_iter()
             .flatten()
-            .map(RawValue::get)
+            .map(RawJson::get)
             .next()
     }
 }
@@ -246,7 +244,7 @@ payload! {
         pub(super) refusal: Option<Str<'a>>,
         /// Of spoken text.
         pub(super) transcript: Option<Str<'a>>,
-        pub(super) annotations: Option<Vec<&'a RawValue>>,
-        pub(super) logprobs: Option<&'a RawValue>,
+        pub(super) annotations: Option<Vec<RawJson<'a>>>,
+        pub(super) logprobs: Option<RawJson<'a>>,
     }
 }

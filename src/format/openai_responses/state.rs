@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use serde_json::value::RawValue;
-
 use crate::event::{Key, Of, Reasoning, WarningCode};
 use crate::format::openai_responses::calls;
 use crate::format::openai_responses::calls::{ItemCall, Nature};
@@ -15,7 +13,7 @@ use crate::format::support::payload::{OptionalStr, read};
 
 use crate::frame::Frame;
 use crate::json;
-use crate::json::Str;
+use crate::json::{RawJson, Str};
 
 /// The most texts of one item: parts of a message, a thought or its summary.
 const MAX_TEXTS: usize = 256;
@@ -163,7 +161,7 @@ impl ResponsesState {
         &mut self,
         frame: &Frame,
         part: u64,
-        json: &RawValue,
+        json: RawJson<'_>,
         out: &mut EventOut,
     ) -> io::Result<bool> {
         let mut is_text = false;
@@ -190,11 +188,11 @@ impl ResponsesState {
         Ok(is_text)
     }
 
-    fn parts(&mut self, frame: &Frame, parts: Option<&[&RawValue]>, out: &mut EventOut) -> Done {
+    fn parts(&mut self, frame: &Frame, parts: Option<&[RawJson<'_>]>, out: &mut EventOut) -> Done {
         let parts = parts.unwrap_or_default();
         let mut emitted = std::mem::take(&mut self.annotations);
         self.move_strays(parts.len() as u64);
-        for (place, json) in (0..).zip(parts) {
+        for (place, &json) in (0..).zip(parts) {
             let is_new = !self.texts.contains_key(&(TextKind::Answer, place));
             let is_text = self.part(frame, place, json, out)?;
             let part = json::read::<ResponsePart<'_>>(json.get()).ok();

@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use serde_json::value::RawValue;
-
 use crate::event::{CallPart, Executor};
 use crate::format::support::emit::EventOut;
 use crate::format::support::object::Object;
+use crate::json::RawJson;
 
 /// The ids of the calls of a body that have their results in it: whoever wrote the body ran them.
 pub(crate) struct Answered(BTreeSet<String>);
@@ -15,7 +14,7 @@ pub(crate) struct Answered(BTreeSet<String>);
 impl Answered {
     /// Reads the items of a body: the type of a result ends with `suffix`, and its `call_id` names
     /// the call.
-    pub(crate) fn by(suffix: &str, items: &[&RawValue]) -> Self {
+    pub(crate) fn by(suffix: &str, items: &[RawJson<'_>]) -> Self {
         let objects = items.iter().map(|json| Object::new(json.get()));
         let is_result =
             |item: &Object<'_>| item.word("type").is_some_and(|kind| kind.ends_with(suffix));

@@ -134,10 +134,8 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     if depth == 0 && !json::is_json(json) {
         return (Some(json.trim().to_owned()).filter(|text| !text.is_empty()), None);
     }
-    if let Some(first) =
-        json::read::<Vec<&serde_json::value::RawValue>>(json).ok().as_deref().and_then(<[_]>::first)
-    {
-        return if depth < MAX_NESTING { words(first.get(), depth + 1) } else { (None, None) };
+    if let Some(first) = json::elements(json).and_then(|elements| elements.first().copied()) {
+        return if depth < MAX_NESTING { words(first, depth + 1) } else { (None, None) };
     }
     let members = json::members(json);
     let get =

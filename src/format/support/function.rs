@@ -1,12 +1,10 @@
 //! A function's name and arguments, as OpenAI writes them, and many others.
 
-use serde_json::value::RawValue;
-
 use crate::event::{Arguments, CallPart};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
-use crate::json::Str;
+use crate::json::{RawJson, Str};
 
 payload! {
     /// A function's name and arguments, or fragments of them.
@@ -14,9 +12,9 @@ payload! {
         pub(crate) name: Option<Str<'a>>,
         /// A string of JSON, or what should be in it: LiteLLM's Ollama path, old
         /// TGI and Ollama itself send the object.
-        pub(crate) arguments: Option<&'a RawValue>,
+        pub(crate) arguments: Option<RawJson<'a>>,
         /// The arguments by the name that Llama's templates and Cohere give them.
-        pub(crate) parameters: Option<&'a RawValue>,
+        pub(crate) parameters: Option<RawJson<'a>>,
     }
 }
 
@@ -28,7 +26,7 @@ impl Function<'_> {
 
     /// The JSON of the arguments.
     fn arguments(&self) -> Option<&str> {
-        self.arguments.or(self.parameters).map(RawValue::get)
+        self.arguments.or(self.parameters).map(RawJson::get)
     }
 
     /// True if it is empty: Snowflake sends all members of all objects,

@@ -1,12 +1,10 @@
 //! Arguments under a name that their format does not have: a call that lacks its own must not run
 //! with none.
 
-use serde_json::value::RawValue;
-
 use crate::event::{Arguments, CallPart, Event, Kind, Loose};
 use crate::frame::Frame;
 use crate::json;
-use crate::json::{Fault, FromJson, Reader, Str};
+use crate::json::{Fault, FromJson, RawJson, Reader, Str};
 
 /// The names that one format or another has for a tool's name.
 const NAMES: [&str; 3] = ["name", "toolName", "tool_name"];
@@ -25,7 +23,7 @@ pub(crate) struct Misnamed<'f> {
     found: Option<Vec<FoundName>>,
 }
 
-type FoundName = (String, Box<RawValue>);
+type FoundName = (String, String);
 
 impl<'f> Misnamed<'f> {
     pub(crate) fn new(frame: &'f Frame<'f>) -> Self {
@@ -47,7 +45,7 @@ impl<'f> Misnamed<'f> {
     fn of(&mut self, name: &str) -> Arguments<'_> {
         let found = self.found.get_or_insert_with(|| find(&self.frame.text()));
         let found = found.iter().find(|(beside, _)| beside == name);
-        found.map_or(Arguments::None, |(_, json)| Arguments::Misnamed(json.get()))
+        found.map_or(Arguments::None, |(_, json)| Arguments::Misnamed(json))
     }
 }
 
@@ -68,11 +66,11 @@ fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<FoundName>) -> Result<Optio
         b'[' => reader.elements(&"", &mut |reader| walk(reader, found).map(drop))?,
         b'{' => reader.members(&"", &mut |key, reader| {
             if NAMES.contains(&key.as_str()) {
-                let value = <&RawValue>::from_json(reader)?;
+                let value = RawJson::from_json(reader)?;
                 name = json::read(value.get()).ok().or(name.take());
             } else if ARGUMENTS.contains(&key.as_str()) {
-                let value = <&RawValue>::from_json(reader)?;
-                arguments = Some(value).filter(|value| holds_members(value)).or(arguments);
+                let value = RawJson::from_json(reader)?;
+                arguments = Some(value).filter(|value| holds_members(*value)).or(arguments);
             } else if DECLARATIONS.contains(&key.as_str()) {
                 reader.skip()?;
             } else {
@@ -85,12 +83,12 @@ fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<FoundName>) -> Result<Optio
         _ => reader.skip()?,
     }
     let Some(arguments) = arguments else { return Ok(name) };
-    found.extend(name.map(|name: Str<'_>| (name.as_str().to_owned(), arguments.to_owned())));
+    found.extend(name.map(|name: Str<'_>| (name.as_str().to_owned(), arguments.get().to_owned())));
     Ok(None)
 }
 
 /// True for an object with members, also in a string.
-fn holds_members(json: &RawValue) -> bool {
+fn holds_members(json: RawJson<'_>) -> bool {
     let is_filled = |object: &str| {
         object
             .trim_ascii_start()
@@ -112,7 +110,7 @@ mod tests {
         let check = |json: &str, expected: &[(&str, &str)]| {
             let found = find(json);
             let found: Vec<_> =
-                found.iter().map(|(name, json)| (name.as_str(), json.get())).collect();
+                found.iter().map(|(name, json)| (name.as_str(), json.as_str())).collect();
             assert_eq!(found, expected, "{json}");
         };
         check(r#"{"name":"f","args":{"x":1}}"#, &[("f", r#"{"x":1}"#)]);

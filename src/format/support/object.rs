@@ -3,10 +3,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use crate::json;
-use crate::json::Str;
+use crate::json::{RawJson, Str};
 
 /// The places of a value: paths with `|` between them, each of keys joined by
 /// dots; `.` is the object itself. The first place that has it counts.
@@ -16,7 +14,7 @@ pub(crate) type Places = &'static str;
 pub(crate) struct Object<'a> {
     /// Its JSON text.
     pub(crate) json: &'a str,
-    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+    members: Vec<(Cow<'a, str>, RawJson<'a>)>,
 }
 
 impl<'a> Object<'a> {

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
+use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::finish;
@@ -11,7 +10,7 @@ use crate::format::support::repair::repair;
 use crate::format::support::writing::seconds;
 use crate::frame::Frame;
 use crate::json;
-use crate::json::{Fault, FromJson, Reader, Source, Str};
+use crate::json::{Fault, FromJson, RawJson, Source, Str};
 
 /// The most fields of one record that are repaired.
 const MAX_REPAIRS: usize = 16;
@@ -62,10 +61,9 @@ pub(in crate::format) fn each_record(
         if let Ok(done) = read(source, text.trim_ascii(), false, out) {
             return done;
         }
-        let mut is_whole = true;
-        let records = serde_json::Deserializer::from_slice(data).into_iter();
-        let records: Vec<&RawValue> =
-            records.map_while(|record| record.inspect_err(|_| is_whole = false).ok()).collect();
+        let records: Vec<RawJson<'_>> = json::records(data).collect();
+        let end = records.last().map_or(0, |last| json::place(data, last.get()).end);
+        let is_whole = data.after(end).trim_ascii().is_empty();
         if records.len() > 1 {
             out.warn(WarningCode::SeveralRecords, "several records in one event were told apart")?;
         }
@@ -138,15 +136,6 @@ impl OptionalStr for Option<Str<'_>> {
 pub trait Payload<'de> {
     /// The struct, with text borrowed for `'de`.
     type Type: FromJson<'de>;
-}
-
-/// A record, as its text.
-pub(crate) struct RawJson<'a>(pub(crate) &'a RawValue);
-
-impl<'t> FromJson<'t> for RawJson<'t> {
-    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
-        <&RawValue>::from_json(reader).map(RawJson)
-    }
 }
 
 impl<'de> Payload<'de> for RawJson<'static> {
@@ -280,7 +269,7 @@ pub(in crate::format) fn time(json: &str) -> Option<u64> {
 }
 
 /// Returns an enum's value: its word, or its number as text.
-pub(in crate::format) fn word(json: &RawValue) -> Cow<'_, str> {
+pub(in crate::format) fn word(json: RawJson<'_>) -> Cow<'_, str> {
     let text: Option<Str<'_>> = json::read(json.get()).ok();
     text.map_or_else(|| json.get().into(), Str::into_text)
 }
