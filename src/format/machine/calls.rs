@@ -11,8 +11,8 @@ use crate::format::machine::state::{Collected, Scope};
 use crate::format::spec::{CallSpec, ResultSpec};
 use crate::format::support::blocks::OpenIndexedBlock;
 use crate::format::support::emit::Slot;
+use crate::format::support::emitted::hash;
 use crate::format::support::function::emit_arguments;
-use crate::format::support::growth::hash;
 use crate::format::support::prelude::*;
 
 impl Emitter {

@@ -38,8 +38,8 @@ use crate::format::spec::{
     Begin, End, FailureSpec, Row, Rule, Spec, StartSpec, is_one_of, split_each,
 };
 use crate::format::support::emit::{Slot, output};
+use crate::format::support::emitted::hash;
 use crate::format::support::finish;
-use crate::format::support::growth::hash;
 use crate::format::support::many::each;
 use crate::format::support::payload::{each_record, time};
 use crate::format::support::prelude::*;

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::emit::Slot;
-use crate::format::support::growth::{Joined, hash};
+use crate::format::support::emitted::{Emitted, hash};
 use crate::format::support::prelude::*;
 
 /// The most texts of one message that are remembered.
@@ -25,7 +25,7 @@ pub(super) struct Round {
     /// from others, of which each may repeat the other.
     echoes: HashMap<u64, i64>,
     /// The pieces of text since the last call, and those of thoughts.
-    pieces: [Joined; 2],
+    pieces: [Emitted; 2],
     /// The part that each call came in last.
     pub(super) called: HashMap<String, Option<u64>>,
     /// The name of the tool that was called last.
@@ -54,14 +54,14 @@ impl Round {
         let is_again = match rule.origin {
             "all" => self.has_text && !slot.is_thought(),
             "pieces" if !is_whole => {
-                pieces.add(text.as_str());
+                pieces.add(text);
                 false
             }
             _ if !is_whole => false,
             origin => {
-                let are_pieces = pieces.is(text.as_str());
+                let are_pieces = pieces.is_all(text);
                 if are_pieces {
-                    *pieces = Joined::default();
+                    *pieces = Emitted::default();
                 }
                 let is_origin = self.has_origins && origin != "pieces";
                 (is_origin && self.is_echo(origin, slot, text)) || are_pieces

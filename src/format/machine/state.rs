@@ -12,8 +12,7 @@ use crate::format::machine::round::Round;
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{GatheredBlock, IndexedBlocks, OpenIndexedBlock};
 use crate::format::support::emit::Slot;
-use crate::format::support::emitted::Emitted;
-use crate::format::support::growth::{Growth, hash};
+use crate::format::support::emitted::{Emitted, Growth, hash};
 use crate::format::support::many::each;
 use crate::format::support::prelude::*;
 use crate::json::Scanner;
@@ -178,7 +177,7 @@ impl MessageState {
         out: &mut EventOut,
     ) -> io::Result<Option<Cow<'t, Str<'t>>>> {
         let growth = self.texts.entry((choice, slot)).or_default();
-        if may_repeat && growth.is_all(text.as_str()) {
+        if may_repeat && growth.is_all(text) {
             return Ok(None);
         }
         let new = growth.new_part(text);

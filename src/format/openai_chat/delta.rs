@@ -7,7 +7,7 @@ use crate::format::openai_chat::payload::{
     ChatContent, ChatDelta, ChatToolCall, Custom, Detail, Extra,
 };
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::growth::Growth;
+use crate::format::support::emitted::Growth;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::{Sourced, Str};

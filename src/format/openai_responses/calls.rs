@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, Piece, Reason, ToolResult};
 use crate::format::openai_responses::payload::{ResponseItem, Whole};
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::growth::hash;
+use crate::format::support::emitted::hash;
 use crate::format::support::payload::OptionalStr;
 use crate::json;
 use crate::json::{RawJson, Sourced, Str};

@@ -9,7 +9,7 @@ use crate::format::openai_responses::payload::{NamedTool, ResponseItem, Whole};
 use crate::format::openai_responses::state::{ResponsesState, TextKind};
 use crate::format::support::answered::Answered;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::growth::hash;
+use crate::format::support::emitted::hash;
 use crate::format::support::payload::read;
 
 use crate::frame::Frame;

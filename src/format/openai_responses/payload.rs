@@ -2,7 +2,7 @@
 //! of these.
 
 use crate::event::Piece;
-use crate::format::support::growth::hash;
+use crate::format::support::emitted::hash;
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json;
 use crate::json::{RawJson, Sourced, Str};

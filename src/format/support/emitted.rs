@@ -1,12 +1,15 @@
 //! The part of a text that has been emitted, where the provider repeats the text when it is whole.
 //! It is not kept: its length and a hash show if the repetition begins with it.
 
+use std::borrow::Cow;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
+
 use crate::json::Str;
 
 /// The pieces of one text so far, in units of UTF-16: so cut, the halves of a
 /// character count the same in two pieces and in one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::format) struct Emitted {
+pub(crate) struct Emitted {
     units: u64,
     hash: u64,
 }
@@ -22,7 +25,7 @@ const POWERS: [u64; 4] = {
 
 impl Emitted {
     /// Takes a piece.
-    pub(in crate::format) fn add(&mut self, piece: &Str) {
+    pub(crate) fn add(&mut self, piece: &Str) {
         piece.low().into_iter().for_each(|unit| self.unit(unit));
         self.text(piece.body());
         piece.high().into_iter().for_each(|unit| self.unit(unit));
@@ -58,7 +61,7 @@ impl Emitted {
 
     /// Returns the rest of the whole text after the pieces. Nothing, if it doesn't begin
     /// with them.
-    pub(in crate::format) fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
+    pub(crate) fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
         let mut walked = Emitted::default();
         let (mut low, mut high) = (whole.low(), whole.high());
         if self.units > 0 {
@@ -79,6 +82,66 @@ impl Emitted {
         let rest = Str::with_halves(low, rest.into(), high);
         Some(rest).filter(|_| walked == *self)
     }
+
+    /// True if there has been no text.
+    fn is_empty(&self) -> bool {
+        self.units == 0
+    }
+
+    /// True if the pieces so far make this text, and it is not empty.
+    pub(crate) fn is_all(&self, text: &Str) -> bool {
+        !self.is_empty() && self.rest(text).is_some_and(|rest| rest.is_empty())
+    }
+}
+
+/// One text, which is sent whole with each record, longer each time, or in pieces. No field shows which
+/// it is: the text does.
+#[derive(Debug, Default)]
+pub(crate) struct Growth {
+    emitted: Emitted,
+    manner: Manner,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Manner {
+    /// There has been no second piece.
+    #[default]
+    Unknown,
+    Pieces,
+    Whole,
+}
+
+impl Growth {
+    /// Returns what a record adds to the text.
+    pub(crate) fn new_part<'t>(&mut self, piece: &'t Str) -> Cow<'t, Str<'t>> {
+        let is_begun = !self.emitted.is_empty();
+        let rest = self.emitted.rest(piece).filter(|_| is_begun && self.manner != Manner::Pieces);
+        if let Some(new) = rest.filter(|rest| !rest.is_empty() || self.is_whole()) {
+            self.manner = Manner::Whole;
+            self.emitted.add(&new);
+            return Cow::Owned(new);
+        }
+        if is_begun && !piece.is_empty() && self.manner == Manner::Unknown {
+            self.manner = Manner::Pieces;
+        }
+        self.emitted.add(piece);
+        Cow::Borrowed(piece)
+    }
+
+    /// True if the text is sent whole with each record.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.manner == Manner::Whole
+    }
+
+    /// True if this is all of the text so far, once more.
+    pub(crate) fn is_all(&self, text: &Str) -> bool {
+        self.emitted.is_all(text)
+    }
+}
+
+/// Returns the hash of a value that is remembered in place of it.
+pub(crate) fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
 #[cfg(test)]
@@ -113,5 +176,22 @@ mod tests {
         check(&[r#""a\ud83d""#, r#""\ude00b""#], r#""a\ud83d\ude00bc""#, Some(r#""c""#));
         check(&[r#""\ude00""#], r#""\ude00b\ud83d""#, Some(r#""b\ud83d""#));
         check(&[r#""a\ud83d""#], r#""a\ud83d""#, Some(r#""""#));
+    }
+
+    #[track_caller]
+    fn check_growth(pieces: &[&str], expected: &[&str]) {
+        let mut growth = Growth::default();
+        let new = |piece: &&str| growth.new_part(&Str::from(*piece)).as_str().to_owned();
+        assert_eq!(pieces.iter().map(new).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_is_new_of_a_whole_is_given_on() {
+        check_growth(&["The", "The sea", "The sea", "The sea."], &["The", " sea", "", "."]);
+    }
+
+    #[test]
+    fn pieces_are_given_on_as_they_are() {
+        check_growth(&["", "ha", "ha", "hahaha"], &["", "ha", "ha", "hahaha"]);
     }
 }

@@ -11,7 +11,6 @@ pub(crate) mod emitted;
 pub(crate) mod error;
 pub(crate) mod finish;
 pub(crate) mod function;
-pub(crate) mod growth;
 pub(crate) mod lifecycle;
 pub(crate) mod many;
 pub(crate) mod misnamed;

@@ -12,7 +12,7 @@ use crate::format::format::Format;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Done, EventOut, Slot};
 use crate::format::support::emitted::Emitted;
-use crate::format::support::growth::hash;
+use crate::format::support::emitted::hash;
 use crate::format::support::lifecycle::Lifecycle;
 use crate::format::support::usage::Row;
 use crate::format::support::{error, finish};
