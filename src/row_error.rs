@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+use crate::nearest::nearest;
+
 /// The reason why a row can't be used: a format's, a dialect's or a program's.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -37,15 +39,25 @@ impl RowError {
 
     /// Returns what is wrong with this TOML text, and where.
     pub(crate) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
-        RowError::of_toml_as(error.message().to_owned(), text, error)
-    }
-
-    /// The same, in other words.
-    pub(crate) fn of_toml_as(message: String, text: &str, error: &toml::de::Error) -> Self {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
         let place = Some((before.matches('\n').count() + 1, line.chars().count() + 1));
-        RowError::Invalid { place, message }
+        RowError::Invalid { place, message: with_nearest(error.message()) }
+    }
+}
+
+/// Returns a message in which the words that are allowed are those that are spelled most like the
+/// one that is not, if there are such.
+fn with_nearest(message: &str) -> String {
+    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let (Some((head, _)), [wrong, known @ ..]) =
+        (message.split_once(", expected"), words.as_slice())
+    else {
+        return message.to_owned();
+    };
+    match nearest(wrong, known).as_slice() {
+        [] => message.to_owned(),
+        near => format!("{head}; similar: {}", near.join(", ")),
     }
 }
 

@@ -33,7 +33,6 @@ use crate::format::support::usage::{Field, Op, Row};
 use crate::format::table::find;
 use crate::leak;
 use crate::leak::Loaded;
-use crate::nearest::nearest;
 #[cfg(feature = "cli")]
 use crate::row_error;
 use crate::row_error::RowError;
@@ -73,7 +72,7 @@ pub fn load(toml: &str) -> Result<&'static Format, RowError> {
 /// Reads a row, which may have mistakes that its words do not show.
 pub(super) fn read(text: &str) -> Result<Spec, RowError> {
     let text = expand(text)?;
-    let file: File = toml::from_str(&text).map_err(|error| wrong(&text, &error))?;
+    let file: File = toml::from_str(&text).map_err(|error| RowError::of_toml(&text, &error))?;
     Ok(file.spec())
 }
 
@@ -190,7 +189,7 @@ fn expand(text: &str) -> Result<String, RowError> {
     if !text.contains('$') {
         return Ok(text.to_owned());
     }
-    let named: Named = toml::from_str(text).map_err(|error| wrong(text, &error))?;
+    let named: Named = toml::from_str(text).map_err(|error| RowError::of_toml(text, &error))?;
     // A name may begin with another.
     let names = named.places.iter().rev();
     Ok(names.fold(text.to_owned(), |text, (name, places)| {
@@ -256,26 +255,6 @@ impl Counts {
         rows.extend(self.keep.into_iter().map(|place| (&*place.leak(), Op::Is, &[][..])));
         rows.leak()
     }
-}
-
-/// Returns a message in which the words that are allowed are those that are spelled most like the
-/// one that is not, if there are such.
-fn with_nearest(message: &str) -> String {
-    let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let (Some((head, _)), [wrong, known @ ..]) =
-        (message.split_once(", expected"), words.as_slice())
-    else {
-        return message.to_owned();
-    };
-    match nearest(wrong, known).as_slice() {
-        [] => message.to_owned(),
-        near => format!("{head}; similar: {}", near.join(", ")),
-    }
-}
-
-/// Returns what is wrong with this TOML text.
-fn wrong(text: &str, error: &toml::de::Error) -> RowError {
-    RowError::of_toml_as(with_nearest(error.message()), text, error)
 }
 
 #[cfg(test)]
