@@ -170,8 +170,10 @@ impl BodyReader {
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<(usize, BodyProgress)> {
         match self {
-            BodyReader::Json { .. } => self.json(text, calls, emit),
-            BodyReader::Python { .. } => self.python(text, calls, emit),
+            BodyReader::Json { envelope, open, list } => {
+                json(*envelope, open, list, text, calls, emit)
+            }
+            BodyReader::Python { expression, list } => python(expression, list, text, calls, emit),
             BodyReader::Arguments { scanner, is_raw } => {
                 calls.begin(emit)?;
                 let (taken, was_raw) =
@@ -234,100 +236,99 @@ impl BodyReader {
             }
         }
     }
+}
 
-    fn json(
-        &mut self,
-        text: &str,
-        calls: &mut TextCalls,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<(usize, BodyProgress)> {
-        let BodyReader::Json { envelope, open, list } = self else {
-            return Ok((0, BodyProgress::Bad));
-        };
-        let Some(element) = open else {
-            let (taken, begins) = between(text, list, '{', emit)?;
-            if begins != Between::More || *list == ElementList::Seen {
-                calls.close(emit)?;
-            }
-            calls.push_raw(text.before(taken));
-            *open = match begins {
-                Between::Next => Some(OpenElement::Call(Box::new(Element::new(*envelope)))),
-                // A value that is no object costs only itself.
-                Between::Bad if list.is_open() => Some(OpenElement::Other(Scanner::default())),
-                _ => return Ok((taken, begins.progress())),
-            };
-            return Ok((taken, BodyProgress::Open));
-        };
-        let (taken, status) = match element {
-            OpenElement::Call(element) => element.feed(text, calls, emit)?,
-            OpenElement::Other(scanner) => {
-                calls.fault(Reason::Malformed, emit)?;
-                let taken = scanner.push(text.as_bytes());
-                calls.push_raw(text.before(taken));
-                let status = scanner.status();
-                // A number ends where something else begins.
-                let is_open = status == Status::Whole && !scanner.is_closed();
-                (taken, if is_open { Status::Open } else { status })
-            }
-        };
-        if status != Status::Whole {
-            return Ok((taken, progress(status)));
-        }
-        let mut is_bare = false;
-        if let Some(OpenElement::Call(element)) = open.take() {
-            is_bare = element.is_bare();
-            element.finish(calls, emit)?;
-        }
-        if list.is_open() && !is_bare || envelope.many {
+/// Takes what belongs to the calls of a body in JSON.
+fn json(
+    envelope: Envelope,
+    open: &mut Option<OpenElement>,
+    list: &mut ElementList,
+    text: &str,
+    calls: &mut TextCalls,
+    emit: &mut ChoiceEmit<'_>,
+) -> io::Result<(usize, BodyProgress)> {
+    let Some(element) = open else {
+        let (taken, begins) = between(text, list, '{', emit)?;
+        if begins != Between::More || *list == ElementList::Seen {
             calls.close(emit)?;
         }
-        Ok((taken, if list.is_open() { BodyProgress::Open } else { BodyProgress::Whole }))
-    }
-
-    fn python(
-        &mut self,
-        text: &str,
-        calls: &mut TextCalls,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<(usize, BodyProgress)> {
-        let BodyReader::Python { expression: open, list } = self else {
-            return Ok((0, BodyProgress::Bad));
+        calls.push_raw(text.before(taken));
+        *open = match begins {
+            Between::Next => Some(OpenElement::Call(Box::new(Element::new(envelope)))),
+            // A value that is no object costs only itself.
+            Between::Bad if list.is_open() => Some(OpenElement::Other(Scanner::default())),
+            _ => return Ok((taken, begins.progress())),
         };
-        let Some(expression) = open else {
-            let (taken, begins) = between(text, list, 'a', emit)?;
+        return Ok((taken, BodyProgress::Open));
+    };
+    let (taken, status) = match element {
+        OpenElement::Call(element) => element.feed(text, calls, emit)?,
+        OpenElement::Other(scanner) => {
+            calls.fault(Reason::Malformed, emit)?;
+            let taken = scanner.push(text.as_bytes());
             calls.push_raw(text.before(taken));
-            let progress = match begins {
-                Between::Next => {
-                    *open = Some(Expression::new("", list.is_open()));
-                    BodyProgress::Open
-                }
-                // A value that is no call costs only itself.
-                Between::Bad if list.is_open() => {
-                    *open = Some(Expression::new("", true));
-                    BodyProgress::Open
-                }
-                // Text that begins no expression belongs to the closer.
-                Between::Bad => BodyProgress::Whole,
-                _ => begins.progress(),
-            };
-            return Ok((taken, progress));
-        };
-        calls.begin(emit)?;
-        let (taken, ended) = expression.feed(text, calls);
-        if !ended {
-            return Ok((taken, BodyProgress::Open));
+            let status = scanner.status();
+            // A number ends where something else begins.
+            let is_open = status == Status::Whole && !scanner.is_closed();
+            (taken, if is_open { Status::Open } else { status })
         }
-        match python::call(&expression.text) {
-            Some((name, json)) => {
-                calls.report(Some(name), None, emit)?;
-                calls.arguments(&json, emit)?;
-            }
-            None => calls.fault(Reason::Malformed, emit)?,
-        }
-        *open = None;
-        calls.close(emit)?;
-        Ok((taken, BodyProgress::Open))
+    };
+    if status != Status::Whole {
+        return Ok((taken, progress(status)));
     }
+    let mut is_bare = false;
+    if let Some(OpenElement::Call(element)) = open.take() {
+        is_bare = element.is_bare();
+        element.finish(calls, emit)?;
+    }
+    if list.is_open() && !is_bare || envelope.many {
+        calls.close(emit)?;
+    }
+    Ok((taken, if list.is_open() { BodyProgress::Open } else { BodyProgress::Whole }))
+}
+
+/// Takes what belongs to the calls of a body in Python's syntax.
+fn python(
+    open: &mut Option<Expression>,
+    list: &mut ElementList,
+    text: &str,
+    calls: &mut TextCalls,
+    emit: &mut ChoiceEmit<'_>,
+) -> io::Result<(usize, BodyProgress)> {
+    let Some(expression) = open else {
+        let (taken, begins) = between(text, list, 'a', emit)?;
+        calls.push_raw(text.before(taken));
+        let progress = match begins {
+            Between::Next => {
+                *open = Some(Expression::new("", list.is_open()));
+                BodyProgress::Open
+            }
+            // A value that is no call costs only itself.
+            Between::Bad if list.is_open() => {
+                *open = Some(Expression::new("", true));
+                BodyProgress::Open
+            }
+            // Text that begins no expression belongs to the closer.
+            Between::Bad => BodyProgress::Whole,
+            _ => begins.progress(),
+        };
+        return Ok((taken, progress));
+    };
+    calls.begin(emit)?;
+    let (taken, ended) = expression.feed(text, calls);
+    if !ended {
+        return Ok((taken, BodyProgress::Open));
+    }
+    match python::call(&expression.text) {
+        Some((name, json)) => {
+            calls.report(Some(name), None, emit)?;
+            calls.arguments(&json, emit)?;
+        }
+        None => calls.fault(Reason::Malformed, emit)?,
+    }
+    *open = None;
+    calls.close(emit)?;
+    Ok((taken, BodyProgress::Open))
 }
 
 fn progress(status: Status) -> BodyProgress {
