@@ -11,7 +11,7 @@ use crate::cut::Cut as _;
 use crate::event::mask;
 use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Warning, WarningCode};
 use crate::json;
-use crate::json::{Members, RawJson, Str};
+use crate::json::{ObjectMembers, RawJson, Str};
 use crate::nearest::nearest;
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
@@ -340,7 +340,7 @@ fn element<'r>(row: &str, array: &'r str, key: &str) -> Option<FoundField<'r>> {
 fn member<'r>(
     row: &str,
     object: &str,
-    members: Members<'r>,
+    members: ObjectMembers<'r>,
     key: &str,
 ) -> Result<Option<FoundField<'r>>, Bad> {
     let Some(at) = members.iter().rposition(|(name, _)| name == key) else { return Ok(None) };

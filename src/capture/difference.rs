@@ -12,7 +12,7 @@ use unicode_security::skeleton;
 use crate::capture::filter::Compared;
 use crate::cut::Cut as _;
 use crate::json;
-use crate::json::{Members, make_safe, members};
+use crate::json::{ObjectMembers, make_safe, members};
 
 /// The events before and after a difference that are shown.
 const CONTEXT: usize = 2;
@@ -186,7 +186,7 @@ fn paths_between(path: &str, was: &str, is: &str, paths: &mut Vec<String>) {
         return paths.push(path.to_owned());
     }
     let (old, new) = (members(was), members(is));
-    let value = |of: &Members<'_>, key: &str| {
+    let value = |of: &ObjectMembers<'_>, key: &str| {
         of.iter().find(|(name, _)| name == key).map(|(_, value)| value.get().to_owned())
     };
     let before = paths.len();

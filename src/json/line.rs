@@ -110,9 +110,9 @@ impl<M: Member> Member for OrNull<M> {
 }
 
 /// An object of numbers, if any of them is known.
-pub(crate) struct Known<const N: usize>(pub(crate) [(&'static str, Option<u64>); N]);
+pub(crate) struct KnownCounts<const N: usize>(pub(crate) [(&'static str, Option<u64>); N]);
 
-impl<const N: usize> Member for Known<N> {
+impl<const N: usize> Member for KnownCounts<N> {
     fn add(self, key: &str, line: &mut Line) {
         if self.0.iter().any(|(_, number)| number.is_some()) {
             line.open_member(key);

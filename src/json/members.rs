@@ -9,17 +9,17 @@ use serde::de::IgnoredAny;
 use crate::json::reader::{Fault, FromJson, RawJson, Reader, read};
 
 /// The members of an object: their decoded keys, and the text of their values.
-pub(crate) type Members<'a> = Vec<(Cow<'a, str>, RawJson<'a>)>;
+pub(crate) type ObjectMembers<'a> = Vec<(Cow<'a, str>, RawJson<'a>)>;
 
 /// Returns the members of a JSON object as (decoded key, value's text), in order;
 /// nothing if the text isn't an object.
-pub(crate) fn members(json: &str) -> Members<'_> {
+pub(crate) fn members(json: &str) -> ObjectMembers<'_> {
     read::<MemberList<'_>>(json).unwrap_or_default().0
 }
 
 /// Returns the members of an object in order, nothing of other JSON, or why the text is none.
 #[cfg(feature = "cli")]
-pub(crate) fn try_members(json: &str) -> serde_json::Result<Option<Members<'_>>> {
+pub(crate) fn try_members(json: &str) -> serde_json::Result<Option<ObjectMembers<'_>>> {
     serde_json::from_str::<IgnoredAny>(json)?;
     Ok(json.trim_ascii_start().starts_with('{').then(|| members(json)))
 }
@@ -45,7 +45,7 @@ pub(crate) fn place(text: &[u8], part: &str) -> Range<usize> {
 }
 
 #[derive(Default)]
-struct MemberList<'a>(Members<'a>);
+struct MemberList<'a>(ObjectMembers<'a>);
 
 impl<'t> FromJson<'t> for MemberList<'t> {
     fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {

@@ -11,7 +11,7 @@ use crate::format::support::writing::{error_message, error_type, input_object};
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
-use crate::json::{Known, Line, Minified, OrNull, members};
+use crate::json::{KnownCounts, Line, Minified, OrNull, members};
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NAMED],
@@ -311,6 +311,6 @@ fn usage_member(usage: Option<Usage<'_>>, line: &mut Line) {
         "cache_read_input_tokens": usage.cached_input_tokens,
         "cache_creation_input_tokens": usage.cache_write_tokens,
         "output_tokens": usage.output_tokens.unwrap_or(0),
-        "output_tokens_details": Known([("thinking_tokens", usage.reasoning_tokens)]),
+        "output_tokens_details": KnownCounts([("thinking_tokens", usage.reasoning_tokens)]),
     });
 }

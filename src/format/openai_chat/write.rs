@@ -12,7 +12,7 @@ use crate::format::support::writing::{calls, error_type, error_word, input_objec
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
-use crate::json::{Known, Line, ListOf, OrNull, members};
+use crate::json::{KnownCounts, Line, ListOf, OrNull, members};
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::SSE],
@@ -308,10 +308,10 @@ fn usage_member(usage: &Usage<'_>, line: &mut Line) {
         "prompt_tokens": usage.input_tokens,
         "completion_tokens": usage.output_tokens,
         "total_tokens": usage.total_tokens,
-        "prompt_tokens_details": Known([
+        "prompt_tokens_details": KnownCounts([
             ("cached_tokens", usage.cached_input_tokens),
             ("cache_write_tokens", usage.cache_write_tokens),
         ]),
-        "completion_tokens_details": Known([("reasoning_tokens", usage.reasoning_tokens)]),
+        "completion_tokens_details": KnownCounts([("reasoning_tokens", usage.reasoning_tokens)]),
     });
 }
