@@ -26,7 +26,7 @@ use crate::format::support::payload::{OptionalStr, read, time, word};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Holds};
-use crate::json::{self, RawJson, Str};
+use crate::json::{self, Sourced, Str};
 pub(super) use call::{FunctionCall, FunctionResponse};
 use candidate::CandidateState;
 pub(super) use parts::GeminiParts;
@@ -191,7 +191,7 @@ impl Gemini {
             state.feed(candidate, may_be_body, frame, out)?;
             out.check_choices(self.progress.candidates.len())?;
         }
-        if let Some(feedback) = chunk.prompt_feedback {
+        if let Some(feedback) = &chunk.prompt_feedback {
             self.feedback(feedback, out)?;
         }
         if let Some(usage) = chunk.usage_metadata {
@@ -245,14 +245,13 @@ impl Gemini {
 
     /// Emits the filter's verdict on the prompt. Where it blocks it, no candidate
     /// comes.
-    fn feedback(&mut self, json: RawJson<'_>, out: &mut EventOut) -> Done {
-        let feedback: Feedback<'_> = json::read(json.get()).unwrap_or_default();
-        let raw = feedback.block_reason.map(word).unwrap_or_default();
+    fn feedback(&mut self, feedback: &Sourced<Feedback>, out: &mut EventOut) -> Done {
+        let Some(raw) = feedback.block_reason.map(word) else { return Ok(()) };
         if finish::is_none(&raw) || raw == "0" || raw.ends_with("UNSPECIFIED") {
             return Ok(());
         }
         self.progress.is_blocked = true;
-        out.block(0, "prompt_feedback", json.get())?;
+        out.block(0, "prompt_feedback", feedback.json)?;
         out.finish_as(0, FinishReason::ContentFilter, &raw, None)
     }
 

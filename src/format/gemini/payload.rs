@@ -11,8 +11,8 @@ payload! {
     /// A `GenerateContentResponse`: a chunk of a stream or a complete body.
     pub(super) struct GeminiChunk<'a> {
         pub(super) candidates: Option<Few<GeminiCandidate<'a>>>,
-        /// A [`Feedback`].
-        pub(super) prompt_feedback: Option<RawJson<'a>> = "promptFeedback" | "prompt_feedback",
+        pub(super) prompt_feedback: Option<Sourced<'a, Feedback<'a>>>
+            = "promptFeedback" | "prompt_feedback",
         pub(super) usage_metadata: Option<RawJson<'a>> = "usageMetadata" | "usage_metadata",
         pub(super) model_version: Option<Str<'a>> = "modelVersion" | "model_version",
         pub(super) create_time: Option<RawJson<'a>> = "createTime" | "create_time",

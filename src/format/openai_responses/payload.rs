@@ -86,7 +86,7 @@ payload! {
         pub(super) output: Option<Vec<RawJson<'a>>>,
         pub(super) usage: Option<RawJson<'a>>,
         error: Option<RawJson<'a>>,
-        incomplete_details: Option<RawJson<'a>>,
+        incomplete_details: Option<Details<'a>>,
         /// The request's options; mistral.rs puts the thoughts here, as a string.
         reasoning: Option<RawJson<'a>>,
         /// Realtime's word for the two above; xAI has a string here.
@@ -97,12 +97,12 @@ payload! {
 impl<'a> Response<'a> {
     /// The reason of an incomplete response.
     pub(super) fn reason(&self) -> Option<Str<'a>> {
-        self.details().reason
+        self.detail(|details| details.reason.clone())
     }
 
     /// The error of a failed response.
     pub(super) fn error(&self) -> Option<&'a str> {
-        self.error.or(self.details().error).map(RawJson::get)
+        self.error.or_else(|| self.detail(|details| details.error)).map(RawJson::get)
     }
 
     /// The thoughts, if they are in no item.
@@ -110,9 +110,11 @@ impl<'a> Response<'a> {
         string(self.reasoning)
     }
 
-    fn details(&self) -> Details<'a> {
-        let details = self.incomplete_details.or(self.status_details).map_or("{}", RawJson::get);
-        json::read_again(details).unwrap_or_default()
+    fn detail<T>(&self, get: impl Fn(&Details<'a>) -> Option<T>) -> Option<T> {
+        match &self.incomplete_details {
+            Some(details) => get(details),
+            None => get(&json::read_again(self.status_details?.get()).ok()?),
+        }
     }
 }
 
