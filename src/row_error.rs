@@ -46,6 +46,9 @@ impl RowError {
     }
 }
 
+/// The most words of which all are named.
+const FEW: usize = 8;
+
 /// Returns a message in which the words that are allowed are those that are spelled most like the
 /// one that is not, if there are such.
 fn with_nearest(message: &str) -> String {
@@ -55,6 +58,9 @@ fn with_nearest(message: &str) -> String {
     else {
         return message.to_owned();
     };
+    if known.len() <= FEW {
+        return message.to_owned();
+    }
     match nearest(wrong, known).as_slice() {
         [] => message.to_owned(),
         near => format!("{head}; similar: {}", near.join(", ")),

@@ -9,8 +9,8 @@ use crate::assemble::context::{AssemblerConfig, ChoiceOut, Inference};
 use crate::cut::Cut as _;
 use crate::event::{
     Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
-    ToolCallDelta, ToolCallStart, ToolResult, WarningCode, is_blank, is_no_id, made_up_id,
-    made_up_number, push_made_up_id,
+    ToolCallDelta, ToolCallStart, ToolResult, WarningCode, Withdrawn, is_blank, is_no_id,
+    made_up_id, made_up_number, push_made_up_id,
 };
 use crate::json;
 use crate::json::{Minifier, Scanner, Status};
@@ -135,10 +135,17 @@ impl Waiting {
         self.calls.push(WaitingCall { index, id, name, source, executor });
     }
 
-    /// Takes back those that the caller has to run.
-    pub(super) fn withdraw(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    /// Takes back those of them that the caller has to run.
+    pub(super) fn withdraw(
+        &mut self,
+        which: Withdrawn<'_>,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
         let text = |range: &Range<usize>| self.texts.within(range.clone());
-        for call in self.calls.iter().filter(|call| call.executor.is_none()) {
+        let is_withdrawn = |call: &WaitingCall| {
+            call.executor.is_none() && which.is_of(Some(text(&call.id)), call.source.is_some())
+        };
+        for call in self.calls.iter().filter(|call| is_withdrawn(call)) {
             out.emit(Kind::InvalidToolCall(InvalidToolCall {
                 index: call.index,
                 id: Some(text(&call.id)),
@@ -148,7 +155,7 @@ impl Waiting {
                 source: call.source.as_ref().map(text),
             }))?;
         }
-        self.calls.retain(|call| call.executor.is_some());
+        self.calls.retain(|call| !is_withdrawn(call));
         Ok(())
     }
 
@@ -266,6 +273,11 @@ impl AssembledCall {
     /// The model ended it: arguments that are not whole are a fault of the model's.
     pub(super) fn end_by_model(&mut self) {
         self.is_ended_by_model = true;
+    }
+
+    /// True if it is one of those that are taken back.
+    pub(super) fn is_of(&self, which: Withdrawn<'_>) -> bool {
+        which.is_of(self.id.as_deref(), self.source().is_some())
     }
 
     /// The message takes it back, if it is the caller's to run and whole so far.

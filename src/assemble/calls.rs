@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::assemble::call::{AssembledCall, CallIds, is_nothing};
 use crate::assemble::context::Inference;
-use crate::event::{Arguments, CallPart, Key, WarningCode};
+use crate::event::{Arguments, CallPart, Key, WarningCode, Withdrawn};
 
 const REPEATED_ID: Inference =
     (WarningCode::RepeatedId, "a second call came with the id of another one");
@@ -301,9 +301,9 @@ impl AssembledCalls {
         self.count = call.index;
     }
 
-    /// Marks every open call as one that the message takes back.
-    pub(super) fn withdraw_open(&mut self) {
-        self.open.iter_mut().for_each(|call| call.withdraw());
+    /// Marks open calls as ones that the message takes back.
+    pub(super) fn withdraw_open(&mut self, which: Withdrawn<'_>) {
+        self.open.iter_mut().filter(|call| call.is_of(which)).for_each(|call| call.withdraw());
     }
 
     /// Marks every open call from an index on as one that must not be run.

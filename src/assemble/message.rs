@@ -11,7 +11,7 @@ use crate::event::owned::Owned;
 use crate::event::{
     ByChoice, CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind,
     Loose, Native, Of, Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode,
-    is_no_id,
+    Withdrawn, is_no_id,
 };
 
 /// The number of types of unknown events that are remembered.
@@ -130,7 +130,7 @@ impl OpenMessage {
                 Ok(false)
             }
             Kind::Loose(Loose::CallEnd(end)) => self.call_end(end, out).map(|()| false),
-            Kind::Loose(Loose::Lost | Loose::Withdrawn)
+            Kind::Loose(Loose::Lost | Loose::Withdrawn(_))
             | Kind::Finish(_)
             | Kind::Usage(_)
             | Kind::Error(_)
@@ -152,7 +152,7 @@ impl OpenMessage {
     fn rare(&mut self, event: &Event<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
         match event.kind {
             Kind::Loose(Loose::Lost) => self.taint(),
-            Kind::Loose(Loose::Withdrawn) => self.choice(out).withdraw(out)?,
+            Kind::Loose(Loose::Withdrawn(which)) => self.choice(out).withdraw(which, out)?,
             Kind::Finish(finish) => {
                 let state = self.choice(out);
                 let before = state.finish.get().map(|before| before.finish_reason);
@@ -325,7 +325,7 @@ impl OpenMessage {
         let (finish, is_done) = match next {
             Kind::Finish(finish) => (Some(finish.finish_reason), is_end_of_calls(*finish)),
             // It is open when it is taken back.
-            Kind::Loose(Loose::Withdrawn) => return Ok(()),
+            Kind::Loose(Loose::Withdrawn(Withdrawn::All | Withdrawn::OfText)) => return Ok(()),
             Kind::Loose(Loose::End) | Kind::Error(_) => (None, false),
             // The message goes on after it.
             _ => (None, true),
@@ -380,7 +380,7 @@ impl OpenMessage {
     pub(super) fn cut_open_calls(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         for (choice, state) in self.choices.iter_mut() {
             if state.finish.get().is_some_and(|finish| finish.finish_reason.withdraws()) {
-                state.withdraw(&mut out.of(choice))?;
+                state.withdraw(Withdrawn::All, &mut out.of(choice))?;
             }
             for mut call in state.calls.take(Key::None) {
                 call.cut();
@@ -462,9 +462,9 @@ impl ChoiceState {
 
     /// Takes back the calls so far that the caller has to run.
     #[cold]
-    fn withdraw(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
-        self.calls.withdraw_open();
-        self.waiting.withdraw(out)
+    fn withdraw(&mut self, which: Withdrawn<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+        self.calls.withdraw_open(which);
+        self.waiting.withdraw(which, out)
     }
 
     /// Warns of what was inferred about a call, once for each call.

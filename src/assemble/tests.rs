@@ -21,7 +21,7 @@ use crate::assemble::*;
 use crate::event::words::ClosedWords;
 use crate::event::{
     Arguments, CallEnd, CallInput, Executor, Finish, FinishReason, Key, Loose, Output,
-    ProviderEvent, Reason, Text, ToolCall, ToolResult, Usage,
+    ProviderEvent, Reason, Text, ToolCall, ToolResult, Usage, Withdrawn,
 };
 
 const CUT: &str = "error truncated the input ended before the message did";
@@ -137,7 +137,7 @@ fn event(line: &str) -> Event<'_> {
         "start" => Kind::Start(Start { id: Some(rest), ..Start::default() }),
         "log" => Kind::Start(Start { id: Some(rest), framing: "sse", ..Start::default() }),
         "gap" => Kind::Loose(Loose::Lost),
-        "withdraw" => Kind::Loose(Loose::Withdrawn),
+        "withdraw" => Kind::Loose(Loose::Withdrawn(Withdrawn::All)),
         "text" => Kind::Text(Text::new(rest)),
         "part" => Kind::Loose(Loose::CallPart(part(rest))),
         "close" => {

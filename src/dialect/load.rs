@@ -69,7 +69,6 @@ mod tests {
     fn mistakes_are_pointed_at() {
         check_error("name = 'x'\n[tags]\na = 'reason'\n", "line 3");
         check_error("name = 'x'\ncolour = 'red'\n", "colour");
-        check_error("name = 'x'\n[tags]\na = 'reasonin'\n", "similar: reasoning");
         check_error("name = 'x'\n", "needs [tags]");
         check_error(
             "name='x'\n[[call]]\nopen='{name}'\nclose='y'\nbody='arguments'\n",

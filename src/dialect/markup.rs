@@ -85,7 +85,8 @@ impl Markup {
                 let is_stop =
                     matches!(finish.finish_reason, FinishReason::Stop | FinishReason::ToolCalls);
                 let stopped = !finish.inferred && is_stop;
-                let is_cut = self.finish_choice(event.choice, stopped, emit)?;
+                let was_cut = finish.finish_reason.is_cut() && !finish.inferred;
+                let is_cut = self.finish_choice(event.choice, (stopped, was_cut), emit)?;
                 self.is_cut |= is_cut && finish.inferred;
                 if self.is_cut { Ok(()) } else { emit(event) }
             }
@@ -131,7 +132,7 @@ impl Markup {
     pub(crate) fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
         let choices: Vec<u64> = self.machines.iter().flat_map(ByChoice::choices).collect();
         for choice in choices {
-            self.finish_choice(choice, false, emit)?;
+            self.finish_choice(choice, (false, false), emit)?;
         }
         Ok(())
     }
@@ -210,11 +211,17 @@ impl Markup {
     }
 
     /// Ends a choice's text; returns true if it ended inside a call.
-    fn finish_choice(&mut self, choice: u64, stopped: bool, emit: &mut Emit) -> io::Result<bool> {
+    /// Ends the text of a choice, which the model stopped by itself, or the provider cut.
+    fn finish_choice(
+        &mut self,
+        choice: u64,
+        (stopped, was_cut): (bool, bool),
+        emit: &mut Emit,
+    ) -> io::Result<bool> {
         match self.machines.as_mut().and_then(|machines| machines.remove(choice)) {
             Some(machine) => {
                 let stopped = stopped || self.at_end == AtEnd::Stop;
-                machine.finish(stopped, &mut calls::ChoiceEmit::new(choice, emit))
+                machine.finish((stopped, was_cut), &mut calls::ChoiceEmit::new(choice, emit))
             }
             None => Ok(false),
         }

@@ -27,23 +27,49 @@ impl TurnForm {
 
 /// Source: the chat templates that tokenizers of these families have.
 const FORMS: &[TurnForm] = &[
-    TurnForm::tokens(&["<|im_start|>system", "<|im_start|>user"], "<|im_start|>assistant"),
-    TurnForm::tokens(
-        &[
-            "<|begin_of_text|><|start_header_id|>",
-            "<|start_header_id|>system",
-            "<|start_header_id|>user",
-        ],
-        "<|start_header_id|>assistant<|end_header_id|>",
-    ),
-    TurnForm::tokens(&["<bos><start_of_turn>", "<start_of_turn>user"], "<start_of_turn>model"),
-    TurnForm::tokens(&["<s>[INST]", "[INST]"], "[/INST]"),
+    TurnForm::tokens(&["<|im_start|>"], "<|im_start|>assistant"),
+    TurnForm::tokens(&["<|start_header_id|>"], "<|start_header_id|>assistant<|end_header_id|>"),
+    TurnForm::tokens(&["<|header_start|>"], "<|header_start|>assistant<|header_end|>"),
+    TurnForm::tokens(&["<start_of_turn>user"], "<start_of_turn>model"),
+    TurnForm::tokens(&["<|turn>"], "<|turn>model"),
+    TurnForm::tokens(&["[INST]", "[SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]"], "[/INST]"),
     TurnForm::tokens(&["<｜begin▁of▁sentence｜>", "<｜User｜>"], "<｜Assistant｜>"),
+    TurnForm::tokens(&["<|begin_of_sentence|>", "<|User|>"], "<|Assistant|>"),
+    TurnForm::tokens(&["<|begin_of_sentence|>"], "\nAssistant:"),
+    TurnForm::tokens(&["<｜begin▁of▁sentence｜>", "<|BOT|>"], "<|BOT|>assistant"),
+    TurnForm::tokens(&["<｜hy_begin▁of▁sentence｜>", "<｜hy_User｜>"], "<｜hy_Assistant｜>"),
     TurnForm::tokens(&["[gMASK]<sop>", "<|system|>", "<|user|>"], "<|assistant|>"),
+    TurnForm::tokens(&["<|start_of_role|>"], "<|start_of_role|>assistant<|end_of_role|>"),
+    TurnForm::tokens(&["<|im_system|>", "<|im_user|>"], "<|im_assistant|>assistant<|im_middle|>"),
+    TurnForm::tokens(&["<|START_OF_TURN_TOKEN|>"], "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"),
+    TurnForm::tokens(&["[|system|]", "[|user|]"], "[|assistant|]"),
+    TurnForm::tokens(&["]~!b[", "]~b]"], "]~b]ai"),
+    TurnForm::tokens(&["<seed:bos>system", "<seed:bos>user"], "<seed:bos>assistant"),
+    TurnForm::tokens(&["<|bom|>"], "<|bom|><|assistant|>"),
+    TurnForm::tokens(
+        &["<|start|>system", "<|start|>developer", "<|start|>user"],
+        "<|start|>assistant",
+    ),
     TurnForm::lines(&["system\n", "system\r\n"], "assistant"),
     TurnForm::lines(&["user\n", "user\r\n"], "assistant"),
     TurnForm::lines(&["user\n", "user\r\n"], "model"),
 ];
+
+/// What tokenizers put before a prompt.
+const BEGINNINGS: [&str; 6] =
+    ["<s>", "<bos>", "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>", "<BOS_TOKEN>"];
+
+/// Returns a text without what stands before a prompt.
+fn without_beginning(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        let text = rest.trim_start_matches([' ', '\n', '\r']);
+        match BEGINNINGS.iter().find_map(|token| text.strip_prefix(token)) {
+            Some(after) => rest = after,
+            None => return text,
+        }
+    }
+}
 
 /// The most text that is kept, in bytes. A longer one holds no call that may run.
 const MAX_KEPT: usize = 16 << 20;
@@ -106,8 +132,8 @@ impl Echo {
             Echo::Unknown(kept) => kept.push_str(text),
         }
         let Echo::Unknown(kept) = self else { return HeardText::Kept };
-        let begun = kept.trim_start_matches(['\n', '\r']);
-        let mut begins = FORMS.iter().flat_map(|form| form.begins);
+        let begun = without_beginning(kept);
+        let mut begins = FORMS.iter().flat_map(|form| form.begins).chain(&BEGINNINGS);
         if begins.clone().any(|begin| begun.starts_with(begin)) {
             let kept = std::mem::take(kept);
             *self = Echo::Prompt(kept);
@@ -140,7 +166,7 @@ impl Echo {
 
 /// Tells a prompt from the answer after it.
 fn split(mut kept: String) -> KeptText {
-    let begun = kept.trim_start_matches(['\n', '\r']);
+    let begun = without_beginning(&kept);
     let forms =
         || FORMS.iter().filter(|form| form.begins.iter().any(|text| begun.starts_with(text)));
     let ends = forms().filter_map(|form| answer(&kept, form));
@@ -173,10 +199,12 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        for size in 1..=text.len() {
+        let chars: Vec<char> = text.chars().collect();
+        for size in 1..=chars.len() {
             let (mut echo, mut said) = (Echo::default(), String::new());
-            for piece in text.as_bytes().chunks(size) {
-                match echo.feed(std::str::from_utf8(piece).unwrap()) {
+            for piece in chars.chunks(size) {
+                let piece: String = piece.iter().collect();
+                match echo.feed(&piece) {
                     HeardText::Kept => {}
                     HeardText::Answer(text) | HeardText::Text(text) => said.push_str(&text),
                 }
@@ -199,5 +227,15 @@ mod tests {
         check("system\nassistants are here", "system\nassistants are here");
         check("systems fail", "systems fail");
         check("<|im", "<|im");
+    }
+
+    #[test]
+    fn every_form_is_taken_off() {
+        for form in FORMS.iter().filter(|form| !form.is_line) {
+            for (begin, bos) in form.begins.iter().zip(BEGINNINGS.iter().cycle()) {
+                check(&format!("{bos} {begin} x {}Hi", form.answer), "Hi");
+                check(&format!("{begin} x {}\nHi", form.answer), "Hi");
+            }
+        }
     }
 }

@@ -14,10 +14,32 @@ pub enum Loose<'a> {
     Native(Native<'a>),
     /// What could not be read may have been a part of any call that is open.
     Lost,
-    /// What came before was another model's. Its calls are taken back.
-    Withdrawn,
+    /// Calls of the caller's that came before are taken back.
+    Withdrawn(Withdrawn<'a>),
     /// The format's own end of the message was seen.
     End,
+}
+
+/// The calls that are taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withdrawn<'a> {
+    /// All: they were another model's.
+    All,
+    /// Those that were found in text: it was a thought.
+    OfText,
+    /// That of an id: what came later says otherwise.
+    Call(&'a str),
+}
+
+impl Withdrawn<'_> {
+    /// True if a call is one of them, which has this id and was found in text or not.
+    pub(crate) fn is_of(self, id: Option<&str>, is_of_text: bool) -> bool {
+        match self {
+            Withdrawn::All => true,
+            Withdrawn::OfText => is_of_text,
+            Withdrawn::Call(own) => id == Some(own),
+        }
+    }
 }
 
 /// The way in which a fragment names the call that it belongs to.

@@ -25,7 +25,7 @@ pub(crate) use by_choice::{ByChoice, MAX_CHOICES};
 pub use codes::WarningCode;
 pub(crate) use ids::{in_namespace, is_no_id, made_up_id, made_up_number, push_made_up_id};
 pub use loose::{Arguments, CallPart, Key, Piece};
-pub(crate) use loose::{CallEnd, Loose, Native, Of};
+pub(crate) use loose::{CallEnd, Loose, Native, Of, Withdrawn};
 pub use pieces::Pieces;
 pub(crate) use redact::mask;
 

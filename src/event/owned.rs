@@ -7,7 +7,7 @@ use crate::event::{
     Arguments, Block, CallEnd, CallInput, CallPart, Code, EndReason, Executor, Failure, Finish,
     FinishReason, InvalidToolCall, Key, Kind, Loose, Native, Of, Output, Piece, Prompt,
     ProviderEvent, Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta,
-    ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode,
+    ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, Warning, WarningCode, Withdrawn,
 };
 
 /// Returns another text in place of each.
@@ -176,7 +176,8 @@ texts! {
     enum Output { Text, Json }
     enum Arguments { Fragment, Repaired, Value, Placeholder, Done, Free, Misnamed; None }
     enum CallInput { Arguments, Text }
-    enum Loose { CallPart, CallEnd, Native; Lost, Withdrawn, End }
+    enum Withdrawn { Call; All, OfText }
+    enum Loose { CallPart, CallEnd, Native, Withdrawn; Lost, End }
     enum Kind {
         Start, Prompt, Text, Reasoning, Refusal, Loose, ToolCallStart, ToolCallDelta, ToolCallValue,
         ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent, Turn, Usage, Finish, Error,

@@ -62,7 +62,8 @@ payload! {
         path: Option<Str<'a>>,
         value: Option<RawJson<'a>>,
         source: Option<Str<'a>>,
-        executor: Option<Str<'a>>,
+        /// A word: of any other value, the call is nobody's here.
+        executor: Option<RawJson<'a>>,
         own_kind: Option<Str<'a>> = "kind",
         arguments_raw: Option<Str<'a>>,
         role: Option<Str<'a>>,
@@ -210,7 +211,7 @@ impl EventLine<'_> {
                 output: output(self.output),
                 is_error: self.is_error,
                 kind: self.own_kind.text(),
-                executor: variant::<Executor>(&self.executor),
+                executor: self.executor().flatten(),
                 ran: self.ms.map(|ms| Ran { exit: self.exit, ms, left_out: self.left_out }),
             }),
             "tool_start" => Kind::ToolStart(self.call_start()?),
@@ -282,16 +283,22 @@ impl EventLine<'_> {
         })
     }
 
+    /// Returns who runs the call, if not the caller; nothing if that is not known.
+    fn executor(&self) -> Option<Option<Executor>> {
+        match self.executor {
+            Some(json) => Some(Some(Executor::from_word(&json::string(json.get())?)?)),
+            None => Some(None),
+        }
+    }
+
     /// Returns the call that the line is: one that we would not have printed is invalid.
     fn call(&self) -> Option<Kind<'_>> {
         let input = self.input.text().map(CallInput::Text);
         let arguments = self.arguments.map(|json| CallInput::Arguments(json.get()));
         let (name, input) = (self.name.text()?, input.or(arguments)?);
-        let executor = match self.executor {
-            Some(_) => Some(variant::<Executor>(&self.executor)?),
-            None => None,
-        };
+        let executor = self.executor()?;
         let fault = match input {
+            _ if self.arguments.is_some() && self.input.is_some() => Some(Reason::Conflict),
             _ if name.trim().is_empty() => Some(Reason::NoName),
             CallInput::Arguments(json) if !json.starts_with('{') => Some(Reason::NotObject),
             _ => None,

@@ -95,6 +95,7 @@ impl Machine {
     ) -> io::Result<()> {
         self.choose(id.0);
         if self.calls.count() == 0 {
+            self.expect_any_closer(id.0);
             self.forget_text_rules();
         }
         if let Some(text) = words.get("server") {

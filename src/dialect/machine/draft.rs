@@ -136,9 +136,17 @@ impl Machine {
 
     /// Takes what was kept up to `end` as a part of the thought, and goes back to that. Returns the
     /// rest.
-    fn leave_draft(&mut self, end: usize, emit: &mut ChoiceEmit<'_>) -> io::Result<String> {
-        let TextPlace::Draft(draft) = std::mem::take(&mut self.place) else {
-            return Ok(String::new());
+    pub(crate) fn leave_draft(
+        &mut self,
+        end: usize,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<String> {
+        let draft = match std::mem::take(&mut self.place) {
+            TextPlace::Draft(draft) => draft,
+            place => {
+                self.place = place;
+                return Ok(String::new());
+            }
         };
         let OpenDraft { outer, mut text, .. } = *draft;
         let rest = text.split_off(end.min(text.len()));

@@ -30,7 +30,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn};
 use crate::dialect::machine::cursor::TextCursor;
-use crate::dialect::machine::grammar::{GrammarId, Grammars, RegionForm};
+use crate::dialect::machine::grammar::{Grammar, GrammarId, Grammars, RegionForm};
 use crate::dialect::machine::markdown_context::{MarkdownContext, TextRegion};
 use crate::dialect::machine::place::{CallPlace, OpenRegion, OpenText, RulesKey, TextPlace};
 use crate::dialect::machine::rules::{CallRules, Go, MarkerRule};
@@ -99,6 +99,13 @@ static AUTO: LazyLock<(Grammars, Arc<RuleSet>)> = LazyLock::new(|| {
     (grammars, rules)
 });
 
+/// Returns the closers of the thoughts of grammars.
+fn strays<'g>(grammars: impl Iterator<Item = (GrammarId, &'g Grammar)>) -> Vec<MarkerRule> {
+    let thoughts = grammars.flat_map(|(id, grammar)| grammar.regions(id));
+    let thoughts = thoughts.filter(|(_, form)| form.role == Role::Reasoning);
+    thoughts.flat_map(|(_, form)| rules::strays(form)).collect()
+}
+
 impl Machine {
     /// Creates a machine for text of a dialect that the user chose.
     pub(crate) fn new(row: &'static Dialect, start_in: StartIn, calls: TextCalls) -> Self {
@@ -137,12 +144,7 @@ impl Machine {
         match start_in {
             StartIn::Reasoning => machine.start_in_reasoning(),
             StartIn::Auto if !named => {
-                let thoughts =
-                    machine.grammars.iter().flat_map(|(id, grammar)| grammar.regions(id));
-                machine.strays = thoughts
-                    .filter(|(_, form)| form.role == Role::Reasoning)
-                    .flat_map(|(_, form)| rules::strays(form))
-                    .collect();
+                machine.strays = strays(machine.grammars.iter());
             }
             StartIn::Auto | StartIn::Text => {}
         }
@@ -210,8 +212,12 @@ impl Machine {
 
     /// Ends the text; returns true if it was cut inside a call or a thought. Where the model
     /// stopped by itself, only closers may be missing: a call whose arguments are
-    /// whole is closed.
-    pub(crate) fn finish(mut self, stopped: bool, emit: &mut ChoiceEmit<'_>) -> io::Result<bool> {
+    /// whole is closed. Where the provider says that it was cut, no call of a thought counts.
+    pub(crate) fn finish(
+        mut self,
+        (stopped, was_cut): (bool, bool),
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<bool> {
         let mut held = std::mem::take(&mut self.held);
         if !matches!(self.place, TextPlace::Section(_)) {
             self.run(&held, true, emit)?;
@@ -220,9 +226,13 @@ impl Machine {
         if self.finish_doubt(emit)? {
             return Ok(true);
         }
+        // A thought that was cut may have gone on after a call in it.
+        if was_cut {
+            self.leave_draft(usize::MAX, emit)?;
+        }
         if let Some(rest) = self.end_draft(emit)? {
             self.run(&rest, false, emit)?;
-            return self.finish(stopped, emit);
+            return self.finish((stopped, was_cut), emit);
         }
         // Once: what is text after one call is not looked at again for each.
         if !self.is_rest
@@ -230,7 +240,7 @@ impl Machine {
         {
             self.is_rest = true;
             self.run(&rest, false, emit)?;
-            return self.finish(stopped, emit);
+            return self.finish((stopped, was_cut), emit);
         }
         if self.is_cut {
             return Ok(true);

@@ -4,13 +4,13 @@ use std::io;
 use std::sync::Arc;
 
 use crate::dialect::body::calls::{ChoiceEmit, warn};
-use crate::dialect::machine::Machine;
-use crate::dialect::machine::grammar::{RegionForm, RegionId};
+use crate::dialect::machine::grammar::{GrammarId, RegionForm, RegionId};
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenRegion, OpenText, TextPlace};
 use crate::dialect::machine::rules;
+use crate::dialect::machine::{Machine, strays};
 use crate::dialect::spec::Role;
-use crate::event::{Block, Kind, Reasoning, Text, WarningCode};
+use crate::event::{Block, Kind, Loose, Reasoning, Text, WarningCode, Withdrawn};
 use crate::json;
 use crate::scan::{Captures, attributes};
 
@@ -165,6 +165,14 @@ impl Machine {
         self.expect_closers(form);
     }
 
+    /// The closers of a dialect's thoughts may come after a call of its: where the prompt opened the
+    /// thought, that is all which shows it.
+    pub(crate) fn expect_any_closer(&mut self, id: GrammarId) {
+        if !self.named && self.strays.is_empty() {
+            self.strays = strays(self.grammars.iter().filter(|(own, _)| *own == id));
+        }
+    }
+
     /// The closers of a thought may come once it is left. In a dialect that the user chose, they
     /// always may.
     pub(crate) fn expect_closers(&mut self, form: &RegionForm) {
@@ -174,8 +182,8 @@ impl Machine {
         }
     }
 
-    /// Takes a closer without its opener: all text before it was reasoning, if
-    /// that was undecided, or else the closer has no meaning.
+    /// Takes a closer without its opener: all text before it was reasoning, which is emitted so if it
+    /// was undecided. Calls that came before it were drafts.
     pub(crate) fn stray(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let TextPlace::Text(open) = &mut self.place else { return Ok(()) };
         open.is_start = true;
@@ -184,6 +192,12 @@ impl Machine {
         match undecided {
             Some(text) if text.is_empty() => Ok(()),
             Some(text) => emit_reasoning(&text, emit),
+            None if self.calls.count() > 0 => {
+                let message = "a closer of reasoning that was not open came after a call, which is \
+                    taken back: the prompt may have opened it (`--start-in reasoning`)";
+                warn(WarningCode::StrayCloser, message, emit)?;
+                emit.feed(Kind::Loose(Loose::Withdrawn(Withdrawn::OfText)))
+            }
             None => warn(
                 WarningCode::StrayCloser,
                 "a closer of reasoning that was not open was dropped",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::event::{Block, FinishReason, Kind};
 use crate::format::gemini::parts::GeminiParts;
-use crate::format::gemini::payload::GeminiCandidate;
+use crate::format::gemini::payload::{GeminiCandidate, GeminiContent};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::finish;
 use crate::format::support::payload::word;
@@ -45,7 +45,11 @@ impl CandidateState {
         let raw = candidate.finish_reason.map(word).unwrap_or_default();
         let has_reason = !finish::is_none(&raw) && raw != "0";
         self.parts.hold(may_be_body && !has_reason, out)?;
-        for part in candidate.parts() {
+        let is_sent = candidate.content.as_ref().is_some_and(GeminiContent::is_sent);
+        for part in candidate.parts().filter(|_| is_sent) {
+            out.block(self.choice, "user", part.json)?;
+        }
+        for part in candidate.parts().filter(|_| !is_sent) {
             self.is_finished &= !part.has_content();
             self.parts.part(part, frame, out)?;
         }

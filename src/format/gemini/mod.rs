@@ -184,8 +184,9 @@ impl Gemini {
         let may_be_body = self.holds == Holds::Body || self.may_be_body();
         let has_logprobs = |candidate: &GeminiCandidate| candidate.logprobs_result.is_some();
         self.repeats = !chunk.candidates.iter().flatten().any(has_logprobs);
-        for candidate in chunk.candidates.iter().flatten() {
-            let choice = candidate.index.unwrap_or(0);
+        for (candidate, place) in chunk.candidates.iter().flatten().zip(0..) {
+            // Two without an index are two answers.
+            let choice = candidate.index.unwrap_or(place);
             let state =
                 self.progress.candidates.or_insert_with(choice, || CandidateState::new(choice));
             state.feed(candidate, may_be_body, frame, out)?;

@@ -86,8 +86,8 @@ impl<'a> GeminiCandidate<'a> {
 payload! {
     pub(in crate::format) struct GeminiContent<'a> {
         pub(in crate::format) parts: Option<Few<Sourced<'a, GeminiPart<'a>>>>,
-        /// It is always `model`: a key that is known is passed without a search.
-        role: Option<()>,
+        /// `model`, unless a gateway sends on what the model was sent.
+        role: Option<Str<'a>>,
     }
 
     /// A part of an answer: one of its kinds, and flags.
@@ -110,6 +110,13 @@ payload! {
         inline_data: Option<RawJson<'a>> = "inlineData" | "inline_data",
         file_data: Option<RawJson<'a>> = "fileData" | "file_data",
         audio_transcription: Option<RawJson<'a>> = "audioTranscription" | "audio_transcription",
+    }
+}
+
+impl GeminiContent<'_> {
+    /// True if it is not the model's.
+    pub(super) fn is_sent(&self) -> bool {
+        matches!(self.role.text(), Some("user" | "function" | "tool"))
     }
 }
 

@@ -30,7 +30,7 @@ use crate::frame::Frame;
 use crate::json;
 use crate::json::{RawJson, Sourced, Str};
 use delta::{ReasoningDetails, emit, emit_call};
-use payload::{ChatChunk, ChatDelta, Choice, GivenArguments, Specific};
+use payload::{ChatChunk, ChatContent, ChatDelta, Choice, GivenArguments, Specific, other_role};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["openai", "chat", "chat-completions"],
@@ -117,6 +117,8 @@ struct ChatProgress {
     is_counted: bool,
     /// The calls that have a name and no arguments so far, by choice and place.
     bare: BTreeSet<(u64, u64)>,
+    /// The role of each choice that speaks, if it is not the model.
+    others: ByChoice<String>,
 }
 
 impl ChatProgress {
@@ -218,8 +220,9 @@ impl OpenAiChat {
         if let Some(id) = id {
             self.message.rename(id);
         }
-        for choice in choices() {
-            self.choice(choice, is_body, out)?;
+        for (choice, place) in choices().zip(0..) {
+            // Two without an index are two answers.
+            self.choice(choice, choice.index.unwrap_or(place), is_body, out)?;
         }
         self.extras(chunk, out)?;
         if choices().any(Choice::passes_text) {
@@ -231,8 +234,8 @@ impl OpenAiChat {
         if !is_body {
             return Ok(());
         }
-        for choice in choices().filter(|choice| !choice.has_reason()) {
-            let number = choice.index.unwrap_or(0);
+        for (choice, place) in choices().zip(0..).filter(|(choice, _)| !choice.has_reason()) {
+            let number = choice.index.unwrap_or(place);
             match choice.finish_reason {
                 // Snowflake's reason is always empty: its calls are whole.
                 Some(_) => out.call_end(number, Key::None)?,
@@ -284,8 +287,7 @@ impl OpenAiChat {
         self.message.is_open() && id.is_some() && id != self.message.id()
     }
 
-    fn choice(&mut self, choice: &Choice, is_body: bool, out: &mut EventOut) -> Done {
-        let number = choice.index.unwrap_or(0);
+    fn choice(&mut self, choice: &Choice, number: u64, is_body: bool, out: &mut EventOut) -> Done {
         self.progress.finished.or_default(number);
         out.check_choices(self.progress.finished.len())?;
         // Perplexity and Writer send a `message` beside each `delta`.
@@ -340,6 +342,15 @@ impl OpenAiChat {
         is_whole: bool,
         out: &mut EventOut,
     ) -> Done {
+        if delta.role.is_some() {
+            self.progress.others.remove(number);
+            if let Some(role) = other_role(&delta.role) {
+                self.progress.others.insert(number, role.to_owned());
+            }
+        }
+        if self.progress.others.contains(number) {
+            return self.other(number, delta, out);
+        }
         // Details may be cumulative: what comes of them depends on those before,
         // unless the thought stands beside them.
         let has_details = delta.reasoning_details.iter().flatten().next().is_some();
@@ -376,6 +387,22 @@ impl OpenAiChat {
             out.block(number, name, json)?;
         }
         Ok(())
+    }
+
+    /// Takes what is not the model's: words that it was sent, or what a tool gave it.
+    #[cold]
+    fn other(&mut self, number: u64, delta: &Sourced<ChatDelta>, out: &mut EventOut) -> Done {
+        self.repeats = false;
+        let role = self.progress.others.get(number).map_or("", String::as_str);
+        match (role, &delta.content) {
+            ("tool" | "function", Some(ChatContent::Text(text))) => {
+                let (id, output) = (delta.tool_call_id.or_empty(), Output::Text(text.as_str()));
+                let name = delta.name.non_empty();
+                let result = ToolResult { id, name, output, ..ToolResult::default() };
+                out.emit(number, Kind::ToolResult(result))
+            }
+            _ => out.block(number, role, delta.json),
+        }
     }
 
     /// Warns of the members of deltas that nothing here reads, and that hold text or an object.

@@ -146,6 +146,8 @@ payload! {
         pub(super) tool_use_id: Option<Str<'a>>,
         pub(super) name: Option<Str<'a>>,
         pub(super) input: Option<RawJson<'a>>,
+        /// Of what a tool gave, which some gateways send on.
+        pub(super) tool_call_id: Option<Str<'a>>,
         pub(super) content_list: Option<Vec<Listed<'a>>>,
         /// What an SDK made of the content.
         parsed: Option<RawJson<'a>>,
@@ -222,6 +224,12 @@ impl<'a> ChatDelta<'a> {
             (id.non_empty(), Function { name: name.clone(), arguments, ..Function::default() })
         })
     }
+}
+
+/// Returns a role that is not the model's.
+pub(super) fn other_role<'r>(role: &'r Option<Str<'_>>) -> Option<&'r str> {
+    let role = role.text()?;
+    matches!(role, "user" | "system" | "developer" | "tool" | "function").then_some(role)
 }
 
 /// True if a value is empty, or has only empty members: servers that send

@@ -74,13 +74,31 @@ pub(super) struct ItemCall {
     /// The hashes of its id and of its name, as they were when it began.
     id: Option<u64>,
     name: Option<u64>,
+    /// The hash of its arguments, once it is done.
+    arguments: Option<u64>,
     /// True if its arguments have been repeated whole.
     pub(super) is_whole: bool,
 }
 
 impl ItemCall {
     pub(super) fn new(key: Key) -> Self {
-        ItemCall { key, has_id: false, id: None, name: None, is_whole: false }
+        ItemCall { key, has_id: false, id: None, name: None, arguments: None, is_whole: false }
+    }
+
+    /// True if a call may be this one, by its id.
+    pub(super) fn may_be(&self, item: &ResponseItem) -> bool {
+        !is_other(self.id, item.call_id())
+    }
+
+    /// The call came again after it was done: with other arguments, neither may run.
+    pub(super) fn compare(&self, whole: Whole, out: &mut EventOut) -> Done {
+        let given = arguments(whole.item, whole.json).hash();
+        match whole.item.id() {
+            Some(id) if self.arguments.is_some() && given.is_some() && self.arguments != given => {
+                out.withdraw_call(id)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The call begins. The id of a search for tools may still change.
@@ -144,6 +162,7 @@ impl ItemCall {
         let native = Some(whole.piece());
         out.call(0, CallPart { kind, item_id, namespace, native, ..part })?;
         let given = arguments(item, whole.json);
+        self.arguments = given.hash();
         if is_other(self.id, item.call_id()) || is_other(self.name, tool(item)) {
             return out.call_fault(0, key, Reason::Conflict, given.text());
         }
@@ -215,6 +234,17 @@ enum ItemInput<'i> {
 }
 
 impl ItemInput<'_> {
+    /// Returns a hash of arguments that stand in a member of their own.
+    fn hash(&self) -> Option<u64> {
+        match self {
+            // A repetition that is empty takes nothing back.
+            ItemInput::Text(text) => text.non_empty().map(|text| hash(&json::minify(text))),
+            ItemInput::Free(text) => text.non_empty().map(hash),
+            ItemInput::Json(Cow::Borrowed(json)) => Some(hash(&json::minify(json))),
+            ItemInput::Json(Cow::Owned(_)) | ItemInput::Nothing => None,
+        }
+    }
+
     fn text(&self) -> &str {
         match self {
             ItemInput::Nothing => "",

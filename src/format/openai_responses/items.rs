@@ -1,6 +1,6 @@
 //! The items of a response, and how an event finds the one that it is of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 
 use crate::event::{Key, WarningCode};
@@ -28,9 +28,8 @@ pub(super) struct Items {
     by_id: BTreeMap<u64, u64>,
     /// The places of items that have another one than their index says, by that.
     moved: BTreeMap<u64, u64>,
-    /// The types and ids of those that have come. A call and its result may
-    /// have one id.
-    known: BTreeSet<u64>,
+    /// The places of items by their tags. A call and its result may have one id.
+    known: BTreeMap<u64, u64>,
     /// The place that an event named last.
     latest: u64,
     /// The key that was given out last.
@@ -53,6 +52,14 @@ impl Items {
         out: &mut EventOut,
     ) -> Done {
         read_item(frame, json, out, |item, out| {
+            if let Some(place) = self.find(item) {
+                // A gateway that tries again, or an event that came twice.
+                self.latest = place;
+                self.moved
+                    .extend(index.filter(|index| *index != place).map(|index| (index, place)));
+                let message = "an item began a second time";
+                return out.warn(WarningCode::ReusedIndex, message);
+            }
             let named = NamedTool { index, id: None };
             let mut place = self.place(named, true, out)?;
             if self.items.get(&place).is_some_and(|state| !state.is_done) {
@@ -64,9 +71,12 @@ impl Items {
                 place = self.next();
                 self.latest = place;
             }
-            self.known.extend(item.tag());
             let state = ResponsesState::start(item, self.next_key(), out)?;
-            self.keep(place, item, state);
+            self.note(place, item);
+            if let Some(id) = item.own_id() {
+                self.by_id.insert(hash(id), place);
+            }
+            self.items.insert(place, state);
             self.check_size(out)
         })
     }
@@ -112,12 +122,13 @@ impl Items {
         let answered = Answered::by("_output", if is_repeated { &[] } else { output });
         for (place, &json) in (0..).zip(output) {
             read_item(frame, json, out, |item, out| {
-                let here = self.items.get(&place).filter(|state| state.is_of(item.kind()));
-                let is_open = here.is_some_and(|state| !state.is_done);
-                let is_known =
-                    here.is_some() || item.tag().is_some_and(|tag| self.known.contains(&tag));
-                if is_repeated && is_known && !is_open {
-                    return Ok(());
+                let whole = Whole { item, json: json.get(), place };
+                // The ids of messages may change with each event, not those of calls.
+                let is_here = self.items.get(&place).is_some_and(|state| state.may_be(item));
+                let known = self.find(item).or(is_here.then_some(place));
+                let is_done = |place: &u64| self.items.get(place).is_none_or(|state| state.is_done);
+                if let Some(place) = known.filter(|place| is_repeated && is_done(place)) {
+                    return self.items.entry(place).or_default().compare(whole, out);
                 }
                 if is_repeated {
                     out.warn(
@@ -128,8 +139,7 @@ impl Items {
                 if Nature::of(item) == Nature::Call(None) {
                     answered.mark(item.id(), out)?;
                 }
-                let whole = Whole { item, json: json.get(), place };
-                let place = if is_open { place } else { self.next() };
+                let place = known.filter(|_| is_repeated).unwrap_or(self.next());
                 self.finish(frame, place, whole, out)
             })?;
         }
@@ -149,7 +159,7 @@ impl Items {
     /// Ends a response of more than [`MAX_ITEMS`] items: each is kept, for it may
     /// be repeated.
     fn check_size(&self, out: &mut EventOut) -> Done {
-        let count = self.items.len().max(self.known.len());
+        let count = self.items.len().max(self.known.len() / 2);
         out.check_limit(count, MAX_ITEMS, "items in one response")
     }
 
@@ -163,12 +173,16 @@ impl Items {
         Key::Index(self.keys)
     }
 
-    /// Keeps the state of an item.
-    fn keep(&mut self, place: u64, item: &ResponseItem, state: ResponsesState) {
-        if let Some(id) = item.own_id() {
-            self.by_id.insert(hash(id), place);
-        }
-        self.items.insert(place, state);
+    /// Returns the place of an item that has come before.
+    fn find(&self, item: &ResponseItem) -> Option<u64> {
+        item.tags().find_map(|tag| self.known.get(&tag)).copied()
+    }
+
+    /// Notes where an item is.
+    fn note(&mut self, place: u64, item: &ResponseItem) {
+        item.tags().for_each(|tag| {
+            self.known.entry(tag).or_insert(place);
+        });
     }
 
     /// The place of the item that an event is of.
@@ -245,7 +259,7 @@ impl Items {
     /// An item is whole.
     fn finish(&mut self, frame: &Frame, place: u64, whole: Whole, out: &mut EventOut) -> Done {
         let item = whole.item;
-        let is_new = item.tag().is_some_and(|tag| !self.known.contains(&tag));
+        let is_new = item.tags().next().is_some() && self.find(item).is_none();
         if is_new && self.items.get(&place).is_some_and(|state| state.is_done) {
             out.warn(
                 WarningCode::ReusedIndex,
@@ -253,7 +267,7 @@ impl Items {
             )?;
             self.items.remove(&place);
         }
-        self.known.extend(item.tag());
+        self.note(place, item);
         if let Some(id) = item.own_id() {
             self.by_id.entry(hash(id)).or_insert(place);
         }

@@ -191,11 +191,11 @@ impl<'a> ResponseItem<'a> {
         Some(self.kind()).filter(|kind| !matches!(*kind, "" | "function_call"))
     }
 
-    /// Returns a hash of what distinguishes it from other items, if anything does: its type and
-    /// its id.
-    pub(super) fn tag(&self) -> Option<u64> {
-        let own = self.id.as_ref().or(self.call_id.as_ref()).and_then(Str::non_empty)?;
-        Some(hash(&(self.kind(), own)))
+    /// Returns hashes of what distinguishes it from other items: its type and each of its ids, the
+    /// one that its answer goes by first.
+    pub(super) fn tags(&self) -> impl Iterator<Item = u64> {
+        let ids = [(true, self.call_id()), (false, self.own_id())].into_iter();
+        ids.filter_map(|(is_call, id)| Some(hash(&(self.kind(), is_call, id?))))
     }
 
     /// The free text of a custom tool: a function takes none.

@@ -64,6 +64,16 @@ impl ResponsesState {
         self.kind.is_empty() || self.kind == kind
     }
 
+    /// True if it may be this item, by its type and the id of a call.
+    pub(super) fn may_be(&self, item: &ResponseItem) -> bool {
+        self.is_of(item.kind()) && self.call.as_ref().is_none_or(|call| call.may_be(item))
+    }
+
+    /// Holds the item to what it was when it came whole.
+    pub(super) fn compare(&self, whole: Whole, out: &mut EventOut) -> Done {
+        self.call.as_ref().map_or(Ok(()), |call| call.compare(whole, out))
+    }
+
     /// The call that it is. If none has begun, one of this key does.
     pub(super) fn call(&mut self, key: Key) -> &mut ItemCall {
         self.call.get_or_insert(ItemCall::new(key))
@@ -101,7 +111,7 @@ impl ResponsesState {
         out: &mut EventOut,
     ) -> Done {
         if std::mem::replace(&mut self.is_done, true) {
-            return Ok(());
+            return self.compare(whole, out);
         }
         let item = whole.item;
         self.kind = item.kind().to_owned();

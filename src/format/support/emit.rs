@@ -8,7 +8,7 @@ use std::io;
 use crate::event::{
     Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
     Kind, Loose, MAX_CHOICES, Native, Of, Output, Piece, ProviderEvent, Reason, Reasoning, Start,
-    TOO_MANY_CHOICES, Text, Warning, WarningCode,
+    TOO_MANY_CHOICES, Text, Warning, WarningCode, Withdrawn,
 };
 use crate::format::support::finish;
 use crate::frame::Frame;
@@ -258,7 +258,14 @@ impl<'o> EventOut<'o> {
 
     /// Takes back the calls that have come: another model writes what follows.
     pub fn withdraw(&mut self) -> Done {
-        self.emit(0, Kind::Loose(Loose::Withdrawn))
+        self.emit(0, Kind::Loose(Loose::Withdrawn(Withdrawn::All)))
+    }
+
+    /// Takes back the call of an id, which came with other arguments later.
+    pub(crate) fn withdraw_call(&mut self, id: &str) -> Done {
+        let message = "a call came again with other arguments, and is taken back";
+        self.warn(WarningCode::ArgumentsMismatch, message)?;
+        self.emit(0, Kind::Loose(Loose::Withdrawn(Withdrawn::Call(id))))
     }
 
     /// Emits a citation, an annotation, generated media: a JSON value.
