@@ -127,7 +127,9 @@ impl Anthropic {
             "message_delta" => {
                 self.begin_late(out)?;
                 self.usage(event.usage, out)?;
-                self.ending(&event.ending(), out)
+                self.ending(&event.ending(), out)?;
+                let error = event.delta.as_ref().and_then(|delta| delta.error);
+                error.map_or(Ok(()), |json| self.message.fail(json.get(), out))
             }
             "message_stop" => self.stop(out),
             "content_block_start" => {
@@ -177,6 +179,9 @@ impl Anthropic {
             }
             self.usage(message.usage, out)?;
             self.ending(&message.ending(), out)?;
+            if let Some(json) = message.error {
+                self.message.fail(json.get(), out)?;
+            }
             match extent {
                 BlockExtent::Start => Ok(()),
                 BlockExtent::Whole if has_reason => self.end(out),

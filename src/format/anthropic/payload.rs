@@ -61,6 +61,8 @@ payload! {
         stop_sequence: Option<Str<'a>>,
         stop_details: Option<RawJson<'a>>,
         container: Option<RawJson<'a>>,
+        /// As in a message.
+        pub(in crate::format) error: Option<RawJson<'a>>,
     }
 
     /// A message: as it is when its stream begins, or complete.
@@ -76,6 +78,8 @@ payload! {
         container: Option<RawJson<'a>>,
         context_management: Option<RawJson<'a>>,
         input_transformations: Option<RawJson<'a>>,
+        /// Of gateways, beside what came before it.
+        pub(in crate::format) error: Option<RawJson<'a>>,
     }
 }
 

@@ -19,6 +19,7 @@ use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emitted::hash;
 use crate::format::support::error;
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read, time};
@@ -62,6 +63,8 @@ pub(super) struct Responses {
     /// The model of a session, where responses don't name theirs.
     pub(super) model: Option<String>,
     items: Items,
+    /// The hash of the id of the response that ended last.
+    ended: Option<u64>,
 }
 
 impl Decoder for Responses {
@@ -94,7 +97,7 @@ impl Decoder for Responses {
 impl Responses {
     pub(super) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
         let message = Lifecycle::new(row, usage);
-        Responses { message, model: None, items: Items::default() }
+        Responses { message, model: None, items: Items::default(), ended: None }
     }
 
     /// True if a response has begun and not ended.
@@ -207,6 +210,11 @@ impl Responses {
     fn whole(&mut self, frame: &Frame, status: &str, out: &mut EventOut) -> Done {
         read!(frame, out, |response: Response| {
             let id = response.id.non_empty();
+            let has_ended = id.is_some() && self.ended == id.map(hash) && !self.message.is_open();
+            if has_ended && !status.is_empty() {
+                let message = "the end of a response that has ended came again";
+                return out.warn(WarningCode::AfterDone, message);
+            }
             self.message.head.created = response.created_at.and_then(|json| time(json.get()));
             self.begin(id, response.model.non_empty(), out)?;
             response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
@@ -264,6 +272,7 @@ impl Responses {
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.items = Items::default();
+        self.ended = self.message.id().map(hash);
         self.message.end(out)
     }
 
