@@ -122,7 +122,8 @@
 //! | `turns` | the layer of `--turn`: the part of a message that the next request has to hold |
 //! | [`convert`] | the events of one message, written as the stream of another provider |
 //! | `request` | the next request: REQUEST's own bytes, grown by an answer and the results of its calls |
-//! | `agent` | the loop of an agent: rounds, tools, approval, limits |
+//! | `agent` | the loop of an agent: rounds, tools, asking, limits |
+//! | `approval` | the rules of `--approve` |
 //! | `rows` | rows of NDJSON that hold answers, and get their summaries |
 //! | `cassette` | files of recorded exchanges: a row a recorder, JSON and YAML as one stream of nodes, one exchange in memory |
 //! | `capture` | captures, when their bytes came, and the golden files that they are held to |
@@ -225,6 +226,8 @@ pub mod tools;
 
 #[cfg(feature = "cli")]
 mod agent;
+#[cfg(feature = "cli")]
+mod approval;
 mod assemble;
 #[cfg(feature = "cli")]
 mod capture;

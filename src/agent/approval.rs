@@ -2,76 +2,16 @@
 
 use std::borrow::Cow;
 use std::io;
-use std::str::FromStr;
 use std::time::Instant;
 
 use signal_hook::consts::SIGINT;
 
 use crate::agent::stop::Stop;
+use crate::approval::{ApprovalRule, Rules};
 use crate::cut::Cut as _;
 use crate::io::{Signals, Terminal, TerminalAnswer, report};
 use crate::json;
 use crate::request::PendingCall;
-
-/// The decision on a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ApprovalRule {
-    /// It runs.
-    Auto,
-    /// The user is asked.
-    Ask,
-    /// It does not run.
-    Deny,
-}
-
-/// The rules of `--approve`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
-    named: Vec<(String, ApprovalRule)>,
-    /// The rule of all other tools; without one they are asked about, if there is a terminal.
-    other: Option<ApprovalRule>,
-}
-
-impl FromStr for ApprovalRule {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        match word {
-            "auto" => Ok(ApprovalRule::Auto),
-            "ask" => Ok(ApprovalRule::Ask),
-            "deny" => Ok(ApprovalRule::Deny),
-            _ => Err(format!("`{word}` is none of auto, ask, deny")),
-        }
-    }
-}
-
-impl FromStr for Rules {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut rules = Rules::default();
-        for part in text.split(',') {
-            match part.split_once('=') {
-                Some((name, rule)) => rules.named.push((name.to_owned(), rule.parse()?)),
-                None => rules.other = Some(part.parse()?),
-            }
-        }
-        Ok(rules)
-    }
-}
-
-impl Rules {
-    /// Returns the names of the tools that have a rule of their own.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.named.iter().map(|(name, _)| name.as_str())
-    }
-
-    /// Returns the rule for a tool.
-    fn of(&self, name: &str) -> ApprovalRule {
-        let named = self.named.iter().rfind(|(named, _)| named == name);
-        named.map(|(_, rule)| *rule).or(self.other).unwrap_or(ApprovalRule::Ask)
-    }
-}
 
 /// Decides which calls may run.
 pub(crate) struct Approval<'a> {
@@ -228,19 +168,6 @@ fn show(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rules_are_read_in_any_order() {
-        let rules: Rules = "a=auto,deny,b=ask".parse().unwrap();
-        assert_eq!(
-            ["a", "b", "c"].map(|name| rules.of(name)),
-            [ApprovalRule::Auto, ApprovalRule::Ask, ApprovalRule::Deny]
-        );
-        assert_eq!(Rules::default().of("a"), ApprovalRule::Ask);
-        for wrong in ["yes", "a=", "", "a=auto,,"] {
-            assert!(wrong.parse::<Rules>().is_err(), "{wrong:?}");
-        }
-    }
 
     #[test]
     fn all_of_a_call_is_shown_and_nothing_of_it_moves_the_cursor() {

@@ -14,7 +14,7 @@ mod schema;
 mod stop;
 mod tools;
 
-pub(crate) use approval::{Approval, Rules};
+pub(crate) use approval::Approval;
 pub(crate) use rounds::{FUNCTION_HINT, Loop, Rounds};
 pub(crate) use runner::{Runner, RunnerOptions};
 pub(crate) use stop::Stop;

@@ -23,7 +23,7 @@ pub(crate) use convert::{Convert, Ids};
 pub(crate) use given::GivenOptions;
 pub(crate) use value::{Auto, ChoiceFilter, NONE, Size, event_key, event_type};
 
-use crate::agent::Rules;
+use crate::approval::Rules;
 use crate::dialect::Selection;
 use crate::dressing::From;
 use crate::format::Format;

@@ -5,7 +5,8 @@ use std::{io, iter};
 
 use anyhow::{Context, bail};
 
-use crate::agent::{Rules, Toolbox};
+use crate::agent::Toolbox;
+use crate::approval::Rules;
 use crate::cli::{Auto, Running, Tools};
 use crate::commands::request::{named, read_request};
 use crate::commands::{needs_pipe, print, shown};

@@ -9,6 +9,7 @@ use crate::case::{files, root};
 /// A room, and which others it uses: only rooms of rows before its own, so no
 /// import runs up.
 const ROOMS: &[(&str, &[&str])] = &[
+    ("approval", &[]),
     ("cut", &[]),
     ("event", &["cut"]),
     ("json", &["cut", "event"]),
@@ -42,8 +43,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "agent",
         &[
-            "cut", "dressing", "event", "format", "io", "json", "pipeline", "request", "sink",
-            "status", "tools",
+            "approval", "cut", "dressing", "event", "format", "io", "json", "pipeline", "request",
+            "sink", "status", "tools",
         ],
     ),
     (
@@ -56,7 +57,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "agent",
+            "approval",
             "assemble",
             "capture",
             "dialect",
@@ -75,9 +76,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "commands",
         &[
-            "agent", "capture", "cassette", "cli", "convert", "cut", "detect", "dialect",
-            "dressing", "event", "format", "frame", "io", "json", "nearest", "pipeline", "request",
-            "rows", "sink", "status",
+            "agent", "approval", "capture", "cassette", "cli", "convert", "cut", "detect",
+            "dialect", "dressing", "event", "format", "frame", "io", "json", "nearest", "pipeline",
+            "request", "rows", "sink", "status",
         ],
     ),
     ("main", &[]),
