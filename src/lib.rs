@@ -129,7 +129,7 @@
 //! | `capture` | captures, when their bytes came, and the golden files that they are held to |
 //! | `commands` | one file a command; the loop over inputs; `main` |
 //! | `cli` | the clap structs |
-//! | `io` | descriptors, signals, processes, progress, lines on standard error |
+//! | `io` | descriptors, signals, processes, progress, lines on standard error; all that differs between machines |
 //! | `status` | the exit status |
 //!
 //! From the outside in, `commands/messages.rs` wraps them so for `parse`: `io::pump` reads an

@@ -1,9 +1,8 @@
 //! The rounds, one after another, and the end.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -14,7 +13,7 @@ use crate::agent::runner::Runner;
 use crate::agent::stop::Stop;
 use crate::event::{Code, EndReason, FinishReason, Kind, RunEnd, Usage};
 use crate::format::turn::{Declaration, Request};
-use crate::io::{Children, Happened, Original, Stalled, report, write_whole};
+use crate::io::{Children, Happened, Original, Stalled, private_file, report, write_whole};
 use crate::pipeline::Config;
 use crate::request;
 use crate::request::{
@@ -446,9 +445,8 @@ fn failure(program: &str, status: ExitStatus) -> Option<Failed> {
 /// Keeps the request of a round, and returns the file that its answer is kept in.
 fn keep(folder: &Path, round: u64, body: &RequestBody) -> io::Result<File> {
     fs::create_dir_all(folder)?;
-    let create = |name: String| -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600).open(folder.join(name))
+    let create = |name: String| {
+        private_file().write(true).create(true).truncate(true).open(folder.join(name))
     };
     create(format!("{round}.request.json"))?.write_all(body.as_str().as_bytes())?;
     create(format!("{round}.answer"))

@@ -11,9 +11,9 @@ use clap::ColorChoice;
 use crate::agent::{self, Approval, Loop, Rounds, Runner, Stop};
 use crate::cli::Agent;
 use crate::commands::messages::{look, of_people};
-use crate::commands::next::{running, target, words};
+use crate::commands::next::{target, words};
 use crate::commands::request::{named, read_request};
-use crate::commands::tools::{row, rules, toolbox};
+use crate::commands::tools::{Hands, row};
 use crate::commands::{lost, needs_pipe, shown};
 use crate::format::turn::Request;
 use crate::io::{Children, Original, Output, Signals, Stalled, die, report};
@@ -25,14 +25,13 @@ use crate::status::Outcome;
 
 pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let target = checked(args)?;
-    let tools = toolbox(&args.running)?;
-    let rules = rules(&args.running, &tools)?;
+    let Hands { tools, rules, options: running, .. } = Hands::new(&args.running)?;
     let First { body, bytes, row } = first_request(args)?;
     let signals = Signals::listen_for_children()?;
     let running = agent::RunnerOptions {
         max_calls: args.max_calls,
         max_repeats: args.max_repeats,
-        ..running(&args.running)
+        ..running
     };
     let mut config = Config { turn: true, finds_ours: false, ..args.wire.config() };
     config.assembly.choice = Some(0);
@@ -53,7 +52,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     };
     let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));
     let children = Children::new(&signals)?;
-    let out = Output::standard().until(options.deadline);
+    let out = Output::standard_until(options.deadline);
     let mut out: Box<dyn Sink> = match args.show {
         true => {
             let look = look(&args.parts, ColorChoice::Auto, args.plain);

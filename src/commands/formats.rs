@@ -4,8 +4,6 @@
 use std::collections::BTreeSet;
 
 use anyhow::{anyhow, bail};
-use rustix::stdio::stdout;
-use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
 use crate::cassette::recorders;
@@ -16,6 +14,7 @@ use crate::dressing::PROGRAMS;
 use crate::format;
 use crate::format::{FORMATS, Format};
 use crate::frame::FRAMINGS;
+use crate::io::columns;
 use crate::json;
 use crate::nearest::nearest;
 
@@ -57,10 +56,9 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
             }
         }
     }
-    let width = tcgetwinsize(stdout()).map_or(usize::MAX, |size| size.ws_col.into());
     print(&match (args.json, &args.name) {
         (true, _) => listing.json(),
-        (false, None) => listing.table(width),
+        (false, None) => listing.table(columns().unwrap_or(usize::MAX)),
         (false, Some(_)) => listing.rows().map(|row| row.page()).collect::<Vec<_>>().join("\n"),
     })
 }

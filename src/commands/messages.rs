@@ -6,12 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
 use clap::ColorChoice;
-use rustix::stdio::stdout;
-use rustix::termios::tcgetwinsize;
 
 use crate::capture::Rhythm;
 use crate::cli::{ChoiceFilter, Classify, Parse, Printing, ReadOptions, Show, ShownPart};
-use crate::io::{Ended, Output, Progress, die, pump, report, report_on};
+use crate::io::{Ended, Output, Progress, columns, die, pump, report, report_on};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
 use crate::sink::{
@@ -93,8 +91,7 @@ pub(super) fn look(parts: &[ShownPart], color: ColorChoice, is_plain: bool) -> L
         },
     };
     let has_color = has_color(color);
-    let columns = tcgetwinsize(stdout()).map_or(0, |size| usize::from(size.ws_col));
-    let width = if columns == 0 { 80 } else { columns };
+    let width = columns().unwrap_or(80);
     // What goes through `less -R` ends on a terminal.
     let is_laid_out = is_terminal && !is_plain;
     Look { parts, is_terminal: is_terminal || has_color, has_color, width, is_laid_out }

@@ -30,11 +30,10 @@ use std::{env, fmt};
 
 use anyhow::bail;
 use clap::{ColorChoice, CommandFactory};
-use signal_hook::consts::SIGPIPE;
 
 use crate::cli::{Cli, Command, Late};
 use crate::io::{
-    Ended, Input, Output, STANDARD_INPUT, Signals, Stalled, catch_full_files, die, leash, report,
+    Ended, Input, Output, SIGPIPE, STANDARD_INPUT, Signals, Stalled, begin, die, report,
     report_lines, report_on,
 };
 use crate::request::Refused;
@@ -49,12 +48,9 @@ const MAN: &str = include_str!("../../man/toolstream.1");
 
 /// Runs the program: reads the arguments of the process and returns its exit status.
 pub fn main() -> ExitCode {
-    if leash::is_leash(env::args_os().next().as_deref()) {
-        leash::hold();
+    if !begin() {
         return ExitCode::SUCCESS;
     }
-    // If it fails, a file that is too large ends the program by its signal, as it would any other.
-    let _ = catch_full_files();
     let ran = match Cli::parse_grouped() {
         Ok(cli) => run(&cli.command),
         Err(error) => answer(error),

@@ -6,17 +6,16 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 
-use crate::agent::{self, Approval, Runner, Stop};
-use crate::cli::{Next, Passing, Running};
+use crate::cli::{Next, Running};
 use crate::commands::exchanges::open_one;
 use crate::commands::reader::InputReader;
 use crate::commands::request::{named, read_json, read_request};
-use crate::commands::tools::{rules, toolbox};
+use crate::commands::tools::Hands;
 use crate::commands::{conclude, lost, needs_pipe, print, shown};
 use crate::event::{Event, Kind, Pieces};
 use crate::io::{
-    Children, Original, Output, Progress, Signals, can_write, die, pump, read_whole, report,
-    report_on, write_whole,
+    Original, Output, Progress, Signals, can_write, die, pump, read_whole, report, report_on,
+    write_whole,
 };
 use crate::pipeline::{Config, Pipeline};
 use crate::request;
@@ -29,13 +28,8 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let results = args.results.as_deref();
     check_inputs(args, file, results)?;
     let target = target(&args.running, &args.request)?;
-    let tools = toolbox(&args.running)?;
-    let rules = rules(&args.running, &tools)?;
-    let running = running(&args.running);
-    let signals = match args.running.tools {
-        Some(_) => Signals::listen_for_children()?,
-        None => Signals::listen()?,
-    };
+    let hands = Hands::new(&args.running)?;
+    let signals = hands.listen()?;
     let (mut body, bytes) = read_request(&args.request)?;
     let user = args.user.as_deref().map(words).transpose()?;
     let given = results.map(read_results).transpose()?;
@@ -54,15 +48,12 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     }
     let row = request::row(&body, &message).map_err(refused)?;
     request::check_end(&body, row).map_err(refused)?;
-    let results = match &given {
-        None if args.running.tools.is_some() => {
-            let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));
-            run_tools(runner, &message, &signals, &mut *sink)?
-        }
-        given => {
-            let given = given.as_deref().unwrap_or(&message.results);
-            assigned(&message, given).map_err(refused)?
-        }
+    let results = match given {
+        Some(given) => assigned(&message, &given).map_err(refused)?,
+        None => match hands.run(&message, &signals, &mut *sink)? {
+            Some(results) => results,
+            None => assigned(&message, &message.results).map_err(refused)?,
+        },
     };
     let growth = GrowthOptions { by_id: args.by_id, keep_choice: args.keep_choice };
     let notes = request::grow(&mut body, row, &message, &results, growth).map_err(refused)?;
@@ -73,7 +64,7 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let is_over = verdict == Fate::Final && user.is_none();
     let code = if is_over { 0 } else { TOOL_CALLS };
     if !is_over {
-        request::declare(&mut body, row, &tools.declarations());
+        request::declare(&mut body, row, &hands.declarations());
     }
     sink.finish().map_err(lost)?;
     drop(sink);
@@ -139,19 +130,6 @@ pub(super) fn target(running: &Running, request: &str) -> anyhow::Result<Option<
     Ok(target)
 }
 
-/// Returns how tools are run, without limits of their number.
-pub(super) fn running(args: &Running) -> agent::RunnerOptions {
-    agent::RunnerOptions {
-        timeout: Some(args.timeout).filter(|timeout| !timeout.is_zero()),
-        jobs: args.jobs.into(),
-        max_output: args.max_output.0,
-        max_calls: 0,
-        max_repeats: 0,
-        env: args.env.clone(),
-        passes_argument: args.args == Passing::Argv,
-    }
-}
-
 /// Returns the user's words that `--user` gives: a text, or for `-` all of standard input.
 pub(super) fn words(text: &str) -> anyhow::Result<String> {
     let words = match text {
@@ -186,33 +164,6 @@ fn assigned(message: &LastMessage, given: &[CallResult]) -> Result<Vec<CallResul
     }
     let calls = message.calls.iter().zip(assigned);
     Ok(calls.map(|(call, given)| given.or_else(|| call.correction()).unwrap_or_default()).collect())
-}
-
-/// Runs the calls of a message, and returns their results.
-fn run_tools(
-    mut runner: Runner<'_>,
-    message: &LastMessage,
-    signals: &Signals,
-    out: &mut dyn Sink,
-) -> anyhow::Result<Vec<CallResult>> {
-    let mut children = Children::new(signals)?;
-    let mut run = || {
-        for call in &message.calls {
-            runner.admit(call, None, out)?;
-        }
-        runner.run(&mut children, None, out)?;
-        Ok(message.calls.iter().map(|call| runner.take(call).unwrap_or_default()).collect())
-    };
-    let ran = run();
-    children.stop()?;
-    drop(children);
-    match ran {
-        Ok(results) => Ok(results),
-        Err(Stop::Signal(signal)) => die(signal),
-        Err(Stop::Lost(error)) => Err(lost(error).into()),
-        Err(Stop::Failed(error)) => Err(error.into()),
-        Err(Stop::Deadline) => bail!("there is no deadline"),
-    }
 }
 
 /// Reads the answer, and hands its events on.

@@ -5,15 +5,13 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use rustix::fs::{FileType, fstat};
-use rustix::stdio::stdin;
 
 use crate::capture::{Redactor, joined, times_of};
 use crate::cli::RecordCommand;
 use crate::commands::redact::{redact, report_spread};
 use crate::commands::{Inputs, conclude, lost, needs_pipe, shown};
 use crate::event::Code;
-use crate::io::{Output, Progress, Task, die, pump, report_error, report_on};
+use crate::io::{Output, Progress, Task, die, is_standard_input, pump, report_error, report_on};
 use crate::pipeline::Config;
 use crate::status::{Outcome, Status};
 
@@ -62,9 +60,8 @@ impl Growing {
     fn open(name: &str) -> anyhow::Result<Self> {
         let file = File::options().write(true).create(true).truncate(false).open(name);
         let file = file.with_context(|| name.to_owned())?;
-        let (own, input) = (fstat(&file)?, fstat(stdin())?);
-        let is_regular = FileType::from_raw_mode(own.st_mode) == FileType::RegularFile;
-        if is_regular && (own.st_dev, own.st_ino) == (input.st_dev, input.st_ino) {
+        let is_regular = file.metadata()?.is_file();
+        if is_regular && is_standard_input(&file)? {
             bail!("{name}: is standard input as well");
         }
         Ok(Growing { file, is_regular, length: None })

@@ -4,7 +4,6 @@ use std::io::{self, ErrorKind, Write};
 use std::time::Instant;
 
 use anyhow::{anyhow, bail};
-use rustix::stdio::{stdin, stdout};
 
 use crate::capture::{Capture, Plan, Play, Tape, Tempo};
 use crate::cassette::Exchange;
@@ -15,8 +14,8 @@ use crate::commands::{listen, lost, needs_pipe};
 use crate::event::Code;
 use crate::io::http::{HttpRequest, NoRequest};
 use crate::io::{
-    Output, STANDARD_INPUT, Signals, Woken, die, report, report_error, report_on, wait_for,
-    wait_until,
+    Output, STANDARD_INPUT, Signals, input_until, report, report_error, report_on,
+    wait_beside_output,
 };
 use crate::status::Outcome;
 
@@ -86,10 +85,10 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
     let mut out = Output::standard();
     for plan in &plans {
         let write = &mut |bytes: &[u8]| out.write_all(bytes).and_then(|()| out.flush());
-        play(plan, write, &mut |time| wait(time, &signals)).map_err(lost)?;
+        play(plan, write, &mut |time| wait_beside_output(time, &signals)).map_err(lost)?;
     }
     if args.hang {
-        wait(None, &signals).map_err(lost)?;
+        wait_beside_output(None, &signals).map_err(lost)?;
     }
     Ok(0)
 }
@@ -118,21 +117,12 @@ fn recorded(args: &Replay, signals: &Signals) -> anyhow::Result<Option<Vec<(Stri
     Ok(Some(all).filter(|all| !all.is_empty()))
 }
 
-/// Waits for standard output. Ends the program if a signal comes.
-fn wait(time: Option<Instant>, signals: &Signals) -> io::Result<()> {
-    match wait_until(stdout(), signals, time)? {
-        Woken::Time => Ok(()),
-        Woken::Ready => Err(ErrorKind::BrokenPipe.into()),
-        Woken::Signal(signal) => die(signal),
-    }
-}
-
 /// Answers the request on standard input.
 fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
     needs_pipe("--http reads a request from it")?;
     service.note_several();
     let mut out = Output::standard();
-    let mut input = AwaitedInput { signals, until: Instant::now() + service.patience };
+    let mut input = input_until(signals, Instant::now() + service.patience);
     let mut held = service.room.held();
     let request = HttpRequest::read(&mut input, &mut out, service.max_body, &mut held);
     let outcome = match &request {
@@ -151,22 +141,8 @@ fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
             })
         }
     };
-    service.exchange(request, &mut out, &mut |time| wait(time, signals)).map_err(lost)?;
+    service
+        .exchange(request, &mut out, &mut |time| wait_beside_output(time, signals))
+        .map_err(lost)?;
     Ok(outcome.map_or(0, |outcome| outcome as u8))
-}
-
-/// Standard input, which is waited for until a time. A signal ends the program.
-struct AwaitedInput<'s> {
-    signals: &'s Signals,
-    until: Instant,
-}
-
-impl io::Read for AwaitedInput<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match wait_for(stdin(), self.signals, Some(self.until))? {
-            Woken::Ready => Ok(rustix::io::read(stdin(), buffer)?),
-            Woken::Time => Err(ErrorKind::TimedOut.into()),
-            Woken::Signal(signal) => die(signal),
-        }
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -15,7 +14,7 @@ use crate::capture::{
 use crate::cli::{Order, Replay};
 use crate::format::reply_of;
 use crate::io::http::{self, HttpRequest, NoRequest, Room};
-use crate::io::report_on;
+use crate::io::{private_file, report_on};
 use crate::json::Line;
 
 /// The time that a request may take to come, and that a client may take to read.
@@ -49,7 +48,7 @@ struct RequestLog {
 impl RequestLog {
     /// Opens a log, which no one else may read: what a client says is more than its keys.
     fn open(path: &Path) -> io::Result<Self> {
-        let file = File::options().append(true).create(true).mode(0o600).open(path)?;
+        let file = private_file().append(true).create(true).open(path)?;
         Ok(RequestLog { file, redactor: Redactor::default() })
     }
 

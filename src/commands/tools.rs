@@ -1,23 +1,24 @@
-//! `tools`: what tools there are, as a request declares them.
+//! `tools`: what tools there are, as a request declares them; and `--tools`, which runs them.
 
 use std::path::Path;
 use std::{io, iter};
 
 use anyhow::{Context, bail};
 
-use crate::agent::Toolbox;
+use crate::agent::{Approval, Runner, RunnerOptions, Stop, Toolbox};
 use crate::approval::Rules;
-use crate::cli::{Auto, Running, Tools};
+use crate::cli::{Auto, Passing, Running, Tools};
 use crate::commands::request::{named, read_request};
-use crate::commands::{needs_pipe, print, shown};
+use crate::commands::{lost, needs_pipe, print, shown};
 use crate::event::Output;
 use crate::format::Format;
 use crate::format::turn::{Declaration, Request};
-use crate::io::report;
+use crate::io::{Children, Signals, die, report};
 use crate::json;
 use crate::json::{members, object_of};
 use crate::request;
-use crate::request::{Refused, RequestBody};
+use crate::request::{CallResult, LastMessage, Refused, RequestBody};
+use crate::sink::Sink;
 
 pub(super) fn tools(args: &Tools) -> anyhow::Result<u8> {
     let tools = read(&args.folder).with_context(|| args.folder.display().to_string())?;
@@ -65,8 +66,81 @@ pub(super) fn row<'w>(
     form.map_or_else(|| request::guess(body, words), |format| format.request)
 }
 
+/// The tools of `--tools`, and how they are run.
+pub(super) struct Hands {
+    pub(super) tools: Toolbox,
+    pub(super) rules: Rules,
+    /// Without limits of their number.
+    pub(super) options: RunnerOptions,
+    has_tools: bool,
+}
+
+impl Hands {
+    /// Reads the tools; there are none without `--tools`. Fails if a rule of `--approve` is for a tool
+    /// that is not there: with its name misspelled, a tool would run by the rule for all others.
+    pub(super) fn new(args: &Running) -> anyhow::Result<Self> {
+        let tools = toolbox(args)?;
+        let rules = args.approve.clone().unwrap_or_default();
+        if let Some(name) = rules.names().find(|name| tools.get(name).is_none()) {
+            bail!("--approve: there is no tool {name}; the tools are: {}", tools.list());
+        }
+        let options = RunnerOptions {
+            timeout: Some(args.timeout).filter(|timeout| !timeout.is_zero()),
+            jobs: args.jobs.into(),
+            max_output: args.max_output.0,
+            max_calls: 0,
+            max_repeats: 0,
+            env: args.env.clone(),
+            passes_argument: args.args == Passing::Argv,
+        };
+        Ok(Hands { tools, rules, options, has_tools: args.tools.is_some() })
+    }
+
+    /// Returns the tools as they are declared to a model.
+    pub(super) fn declarations(&self) -> Vec<Declaration> {
+        self.tools.declarations()
+    }
+
+    /// Listens for signals as it takes to run them.
+    pub(super) fn listen(&self) -> io::Result<Signals> {
+        if self.has_tools { Signals::listen_for_children() } else { Signals::listen() }
+    }
+
+    /// Runs the calls of a message, and returns their results; nothing without `--tools`.
+    pub(super) fn run(
+        &self,
+        message: &LastMessage,
+        signals: &Signals,
+        out: &mut dyn Sink,
+    ) -> anyhow::Result<Option<Vec<CallResult>>> {
+        if !self.has_tools {
+            return Ok(None);
+        }
+        let approval = Approval::new(&self.rules, signals);
+        let mut runner = Runner::new(&self.tools, &self.options, approval);
+        let mut children = Children::new(signals)?;
+        let mut run = || {
+            for call in &message.calls {
+                runner.admit(call, None, out)?;
+            }
+            runner.run(&mut children, None, out)?;
+            Ok(message.calls.iter().map(|call| runner.take(call).unwrap_or_default()).collect())
+        };
+        let ran = run();
+        children.stop()?;
+        drop(children);
+        match ran {
+            Ok(results) => Ok(Some(results)),
+            Err(Stop::Signal(signal)) => die(signal),
+            Err(Stop::Lost(error)) => Err(lost(error).into()),
+            Err(Stop::Failed(error)) => Err(error.into()),
+            Err(Stop::Deadline) => bail!("there is no deadline"),
+        }
+    }
+}
+
 /// Returns the tools that calls are run with; none without `--tools`.
-pub(super) fn toolbox(args: &Running) -> anyhow::Result<Toolbox> {
+fn toolbox(args: &Running) -> anyhow::Result<Toolbox> {
     let Some(folder) = &args.tools else { return Ok(Toolbox::default()) };
     let name = || format!("--tools {}", folder.display());
     if folder.is_file() {
@@ -86,16 +160,6 @@ pub(super) fn toolbox(args: &Running) -> anyhow::Result<Toolbox> {
 /// Reads a directory of tools, and reports what is passed over.
 fn read(folder: &Path) -> anyhow::Result<Toolbox> {
     Toolbox::read(folder, &mut |note| report(&mut io::stderr(), note))
-}
-
-/// Returns the rules of `--approve`. Fails if one is for a tool that is not there: with its name
-/// misspelled, a tool would run by the rule for all others.
-pub(super) fn rules(args: &Running, tools: &Toolbox) -> anyhow::Result<Rules> {
-    let rules = args.approve.clone().unwrap_or_default();
-    if let Some(name) = rules.names().find(|name| tools.get(name).is_none()) {
-        bail!("--approve: there is no tool {name}; the tools are: {}", tools.list());
-    }
-    Ok(rules)
 }
 
 /// Returns tools as MCP's `tools/list` answers.

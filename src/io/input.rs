@@ -1,20 +1,9 @@
 //! Standard input or a file. A read returns when bytes, the end, or a signal come.
 
-use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, BorrowedFd};
-#[cfg(target_os = "linux")]
-use std::os::unix::fs::OpenOptionsExt;
-
-use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, poll};
-#[cfg(target_os = "linux")]
-use rustix::fs::OFlags;
-use rustix::fs::{FileType, fstat};
-use rustix::io::Errno;
 
 use crate::cut::Cut as _;
-use crate::io::{BLOCK, Signals};
+use crate::io::{BLOCK, OpenFile, Signals};
 
 /// The name of standard input in messages.
 pub(crate) const STANDARD_INPUT: &str = "standard input";
@@ -25,8 +14,8 @@ pub struct Input<'s> {
     signals: &'s Signals,
     /// The size of a file that was opened by its name, in bytes; `None` for a pipe or a device.
     size: Option<u64>,
-    /// False if there is nothing to wait for, as in a regular file, or if poll(2) fails on this
-    /// descriptor; reads then block until bytes come.
+    /// False if there is nothing to wait for, as in a regular file, or if it can't be waited
+    /// for; reads then block until bytes come.
     can_poll: bool,
     /// What was read and is to be read again.
     unread: Unread,
@@ -65,8 +54,7 @@ impl Unread {
 }
 
 enum InputSource<'s> {
-    Standard,
-    File(File),
+    File(OpenFile),
     Reader(Box<dyn io::Read + 's>),
 }
 
@@ -84,23 +72,14 @@ pub enum Read {
 impl<'s> Input<'s> {
     /// Opens a file, or standard input if its name is `-`. Returns an error for a directory.
     pub fn open(name: &str, signals: &'s Signals) -> io::Result<Self> {
-        let source =
-            if name == "-" { InputSource::Standard } else { InputSource::File(open(name)?) };
-        let mut input =
-            Input { source, signals, size: None, can_poll: true, unread: Unread::default() };
-        let Some(stat) = input.descriptor().map(fstat).transpose()? else { return Ok(input) };
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => {
-                return Err(io::Error::new(ErrorKind::IsADirectory, "is a directory"));
-            }
-            FileType::RegularFile => {
-                input.can_poll = false;
-                let is_named = matches!(input.source, InputSource::File(_));
-                input.size = u64::try_from(stat.st_size).ok().filter(|_| is_named);
-            }
-            _ => {}
-        }
-        Ok(input)
+        let (source, size) = OpenFile::open(name)?;
+        Ok(Input {
+            source: InputSource::File(source),
+            signals,
+            size: size.filter(|_| name != "-"),
+            can_poll: size.is_none(),
+            unread: Unread::default(),
+        })
     }
 
     /// Returns an input that reads from `reader`, which has no descriptor to poll.
@@ -135,7 +114,12 @@ impl<'s> Input<'s> {
             return Ok(read);
         }
         loop {
-            if let Some(signal) = self.wait()? {
+            if let InputSource::File(source) = &self.source
+                && self.can_poll
+            {
+                self.can_poll = source.wait(self.signals);
+            }
+            if let Some(signal) = self.signals.caught() {
                 return Ok(Read::Signal(signal));
             }
             buffer.clear();
@@ -151,14 +135,8 @@ impl<'s> Input<'s> {
 
     /// Reads into an empty buffer.
     fn read_once(&mut self, buffer: &mut Vec<u8>) -> io::Result<()> {
-        buffer.reserve(BLOCK);
         match &mut self.source {
-            InputSource::Standard => {
-                rustix::io::read(rustix::stdio::stdin(), spare_capacity(buffer))?;
-            }
-            InputSource::File(file) => {
-                rustix::io::read(file, spare_capacity(buffer))?;
-            }
+            InputSource::File(source) => source.read(buffer)?,
             InputSource::Reader(reader) => {
                 buffer.resize(BLOCK, 0);
                 let count = reader.read(buffer)?;
@@ -173,42 +151,4 @@ impl<'s> Input<'s> {
     pub fn size(&self) -> Option<u64> {
         self.size
     }
-
-    /// Blocks until a read would not. Returns the signal that came, if one did.
-    fn wait(&mut self) -> io::Result<Option<i32>> {
-        let Some(descriptor) = self.descriptor().filter(|_| self.can_poll) else {
-            return Ok(self.signals.caught());
-        };
-        let mut ready = [
-            PollFd::from_borrowed_fd(descriptor, PollFlags::IN),
-            PollFd::from_borrowed_fd(self.signals.descriptor(), PollFlags::IN),
-        ];
-        let polled = poll(&mut ready, None);
-        // Some systems can't poll some devices.
-        let is_invalid = ready.iter().any(|fd| fd.revents().contains(PollFlags::NVAL));
-        match polled {
-            Ok(_) => self.can_poll = !is_invalid,
-            Err(Errno::INTR) => return self.wait(),
-            Err(_) => self.can_poll = false,
-        }
-        Ok(self.signals.caught())
-    }
-
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        match &self.source {
-            InputSource::Standard => Some(rustix::stdio::stdin()),
-            InputSource::File(file) => Some(file.as_fd()),
-            InputSource::Reader(_) => None,
-        }
-    }
-}
-
-/// Opens a file. A named pipe that nobody writes to yet does not block, where poll(2) waits for its
-/// writer: so a signal ends the wait.
-fn open(name: &str) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true);
-    #[cfg(target_os = "linux")]
-    options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    options.open(name)
 }

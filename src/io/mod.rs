@@ -4,22 +4,21 @@
 //! What a filter must get right and `std` does not: reads that end at once when a signal comes
 //! ([`Signals`], [`Input`]); descriptors that do not block; output that a full disk or a reader that
 //! left would lose ([`Output`]); programs that are run, and what they leave behind
-//! (`children.rs`, `leash.rs`); text on standard error that could harm a terminal or reveal a
+//! (`unix/children.rs`, `unix/leash.rs`); text on standard error that could harm a terminal or reveal a
 //! credential ([`report()`]).
+//!
+//! What machines have in common is here. What only Unix has is in `unix`.
 
-mod children;
 pub(crate) mod http;
 mod input;
-pub(crate) mod leash;
 mod output;
 mod progress;
 mod pump;
 mod report;
-mod signals;
-mod terminal;
+mod stalled;
+mod unix;
 mod whole;
 
-pub(crate) use children::{Children, Exit, Happened, Pipe};
 pub(crate) use input::STANDARD_INPUT;
 pub use input::{Input, Read};
 pub use output::Output;
@@ -27,9 +26,13 @@ pub use progress::Progress;
 pub use pump::{Ended, Task, pump};
 pub use report::report_on;
 pub(crate) use report::{report, report_error, report_lines};
-pub use signals::Signals;
-pub(crate) use signals::{Stalled, Woken, catch_full_files, die, wait_for, wait_until};
-pub(crate) use terminal::{Terminal, TerminalAnswer};
+pub(crate) use stalled::Stalled;
+pub use unix::Signals;
+pub(crate) use unix::{
+    Children, Exit, Happened, OpenFile, Pipe, SIGPIPE, Standard, Terminal, TerminalAnswer, Woken,
+    begin, columns, die, hold, input_until, is_standard_input, private_file, replace,
+    wait_beside_output, wait_for, write_through,
+};
 pub(crate) use whole::{Original, can_write, read_whole, write_whole};
 
 /// The size of one read or write, in bytes: the capacity of a pipe.

@@ -2,15 +2,11 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Gid, OFlags, Uid, fchown};
-use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
-use crate::cut::Cut as _;
-use crate::io::signals::{wait_a_moment, wait_to_write};
+use crate::io::{hold, replace, write_through};
 
 /// Reads a file, or standard input if its name is `-`.
 pub(crate) fn read_whole(name: &str) -> io::Result<Vec<u8>> {
@@ -60,25 +56,10 @@ pub(crate) fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()>
     let FilePlace { target, old, file } = FilePlace::find(path)?;
     let Some(mut file) = file else { return write_through(&target, text.as_ref()) };
     file.write_all(text.as_ref())?;
-    if let Some(old) = old {
-        let own = file.as_file().metadata()?;
-        let is_alike = (own.uid(), own.gid()) == (old.uid(), old.gid());
-        let is_alone = old.nlink() == 1
-            && (is_alike
-                || fchown(
-                    file.as_file(),
-                    Some(Uid::from_raw(old.uid())),
-                    Some(Gid::from_raw(old.gid())),
-                )
-                .is_ok());
-        if !is_alone {
-            return overwrite(&target, text.as_ref());
-        }
-        file.as_file().set_permissions(old.permissions())?;
+    match replace(file, &target, old.as_ref())? {
+        true => Ok(()),
+        false => overwrite(&target, text.as_ref()),
     }
-    file.as_file().sync_all()?;
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
 }
 
 /// Replaces the bytes of a file. If they can't be written to the end, the old ones come back.
@@ -100,30 +81,6 @@ fn put(file: &mut File, text: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Writes to a device or a pipe, which may have to wait for its reader.
-fn write_through(path: &Path, text: &[u8]) -> io::Result<()> {
-    let flags = OFlags::NONBLOCK.bits().cast_signed();
-    let mut file = loop {
-        match File::options().write(true).custom_flags(flags).open(path) {
-            // No one reads the pipe yet.
-            Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
-                wait_a_moment()?
-            }
-            opened => break opened?,
-        }
-    };
-    let mut rest = text;
-    while !rest.is_empty() {
-        match file.write(rest) {
-            Ok(count) => rest = rest.after(count),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => wait_to_write(&file, None)?,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
 /// A file that is written into only while it is what was read of it.
 pub(crate) struct Original {
     path: PathBuf,
@@ -143,17 +100,11 @@ impl Original {
             let why = "another has written or removed it since it was read: it stays as it is";
             io::Error::other(why)
         };
-        let open = File::open(&self.path);
-        let mut file = open.map_err(|error| match error.kind() {
+        let (_held, bytes) = hold(&self.path).map_err(|error| match error.kind() {
             ErrorKind::NotFound => changed(),
             _ => error,
         })?;
-        // It is given back when the file is closed. Where there are no locks, bytes alone decide.
-        let _ = file.lock();
-        let (held, named) = (file.metadata()?, fs::metadata(&self.path).map_err(|_| changed())?);
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        if (held.dev(), held.ino()) != (named.dev(), named.ino()) || bytes != self.bytes {
+        if bytes != self.bytes {
             return Err(changed());
         }
         write_whole(&self.path, text)?;

@@ -29,7 +29,6 @@ use crate::commands::check::laws::violations;
 use crate::commands::check::parts::CaptureParts;
 use crate::commands::check::report::{ReportStyle, report as page};
 use crate::commands::check::result::{Checked, ResultKind, ResultSum};
-use crate::commands::check::review::review;
 pub(super) use crate::commands::check::select::with_captures;
 use crate::commands::check::select::{CheckedFile, FoundCaptures, GOLDEN, is_special, is_stream};
 use crate::commands::check::settings::Settings;
@@ -72,7 +71,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
         inputs.names.iter().filter_map(|name| checked.remove(name.as_ref())).collect();
     let signal = inputs.signals.caught();
     if args.review && signal.is_none() {
-        review(&mut results, &inputs.signals)?;
+        review::review(&mut results, &inputs.signals)?;
     }
     find_renamed(&mut results);
     if args.prune && signal.is_none() {

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs::{self, FileType};
 use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -206,7 +205,7 @@ fn begins_stream(name: &str) -> bool {
 
 /// True for a pipe, a socket or a device: reading one may never end.
 pub(super) fn is_special(kind: FileType) -> bool {
-    kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device()
+    !kind.is_file() && !kind.is_dir() && !kind.is_symlink()
 }
 
 /// True if these events are those of a stream, a log or a body: a format was found in the input, or

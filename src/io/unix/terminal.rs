@@ -7,7 +7,7 @@ use std::time::Instant;
 use rustix::termios::{QueueSelector, tcflush};
 
 use crate::cut::Cut as _;
-use crate::io::signals::{Signals, Woken, wait_for_terminal};
+use crate::io::unix::signals::{Signals, Woken, wait_for_terminal};
 
 /// The terminal.
 pub(crate) struct Terminal(File);

@@ -22,8 +22,8 @@ use signal_hook::consts::SIGCHLD;
 use signal_hook::low_level;
 
 use crate::cut::Cut as _;
-use crate::io::signals::is_blocked;
-use crate::io::{BLOCK, Signals};
+use crate::io::BLOCK;
+use crate::io::unix::signals::{Signals, is_blocked};
 
 /// The time for which the pipes of a child are read after its leader has exited.
 const LINGER: Duration = Duration::from_millis(100);

@@ -59,12 +59,12 @@ impl Groups {
 }
 
 /// True if this process is a leash.
-pub(crate) fn is_leash(name: Option<&OsStr>) -> bool {
+pub(super) fn is_leash(name: Option<&OsStr>) -> bool {
     name == Some(OsStr::new(NAME))
 }
 
 /// Holds the groups that standard input tells of, until that ends.
-pub(crate) fn hold() {
+pub(super) fn hold() {
     let (mut input, mut message, mut groups) = (io::stdin(), [0; 5], Groups::default());
     while input.read_exact(&mut message).is_ok() {
         let [sign, a, b, c, d] = message;

@@ -1,7 +1,7 @@
 //! The signals that end the program. They are caught, the output is completed, and then the
 //! process dies by the signal, so that a shell sees the cause.
 
-use std::fmt;
+use std::env;
 use std::fs;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -15,12 +15,14 @@ use nix::sys::select::{FD_SETSIZE, FdSet, select};
 use nix::sys::time::{TimeVal, TimeValLike as _};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+pub(crate) use signal_hook::consts::SIGPIPE;
 use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::backend::SignalDelivery;
 use signal_hook::iterator::exfiltrator::SignalOnly;
 use signal_hook::{flag, low_level};
 
-use crate::io::leash::Groups;
+use crate::io::Stalled;
+use crate::io::unix::leash::{Groups, hold, is_leash};
 
 /// The signals that end the program.
 const ENDING: [i32; 5] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM];
@@ -49,30 +51,6 @@ struct Heard {
 }
 
 static HEARD: OnceLock<Heard> = OnceLock::new();
-
-/// The reason why output was given up that no one reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stalled {
-    /// This signal came.
-    Signal(i32),
-    /// It is time.
-    Time,
-}
-
-impl fmt::Display for Stalled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no one reads the output")
-    }
-}
-
-impl std::error::Error for Stalled {}
-
-impl Stalled {
-    /// Returns why output was given up, if this error says so.
-    pub(crate) fn of(error: &io::Error) -> Option<Stalled> {
-        error.get_ref()?.downcast_ref().copied()
-    }
-}
 
 /// Blocks until a descriptor takes bytes. Fails with [`Stalled`] if it does not by `time`, or soon
 /// after a signal.
@@ -204,9 +182,16 @@ pub(super) fn wait_a_moment() -> io::Result<()> {
     }
 }
 
-/// Makes a file that may not grow an error of the write, as a full disk is.
-pub(crate) fn catch_full_files() -> io::Result<()> {
-    flag::register(SIGXFSZ, Arc::default()).map(drop)
+/// Begins the program. Returns false if it was a leash, which has ended.
+pub(crate) fn begin() -> bool {
+    if is_leash(env::args_os().next().as_deref()) {
+        hold();
+        return false;
+    }
+    // A file that may not grow becomes an error of the write, as a full disk is. If this fails, it ends
+    // the program by its signal, as it would any other.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+    true
 }
 
 /// The reason why a wait ended.
@@ -242,7 +227,7 @@ pub(super) fn wait_for_terminal(
 
 /// Blocks until nobody reads any more what a descriptor writes, which is `Ready`, a signal comes, or
 /// it is `time`.
-pub(crate) fn wait_until(
+pub(super) fn wait_until(
     descriptor: impl AsFd,
     signals: &Signals,
     time: Option<Instant>,
