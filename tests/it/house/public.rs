@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::case::{is_updated, root, updated};
+use crate::case::{files, is_updated, root, updated};
 
 /// What a file makes public, each with the attributes before it: items in one line, and `pub use` to its
 /// end. Those in a macro, the lists of words, stand further right.
@@ -109,4 +109,24 @@ fn what_is_kept_can_be_sent() {
     is_send::<toolstream::sink::Classify<Vec<u8>>>();
     fn can_be_sent<T: Send>() {}
     can_be_sent::<toolstream::convert::Converter<'static, Vec<u8>>>();
+}
+
+/// Another version of serde_json changes nothing for a caller.
+#[test]
+fn no_public_item_names_a_type_of_serde_json() {
+    let types = ["serde_json", "RawValue", ": Value", "-> Value", "<Value", "&Value", "(Value"];
+    for path in files(&root().join("src")) {
+        let text = fs::read_to_string(&path).unwrap();
+        for (at, _) in text.match_indices("pub ") {
+            let item = &text[at..];
+            let end = match item.split(' ').nth(1) {
+                Some("fn") => item.find(['{', ';']),
+                Some("enum" | "trait") => item.find("\n}"),
+                _ => item.find(['(', '\n']),
+            };
+            let item = &item[..end.unwrap_or(item.len())];
+            let is_named = types.iter().any(|name| item.contains(name));
+            assert!(!is_named, "{}: {item}", path.display());
+        }
+    }
 }
