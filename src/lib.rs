@@ -214,6 +214,8 @@
 
 // Without `cli`, the tests' own way in is closed, and what it leads to is public for no one.
 #![cfg_attr(not(feature = "cli"), allow(unreachable_pub))]
+// Without Unix no programs are run, and what only that takes is used by no one.
+#![cfg_attr(not(unix), allow(dead_code, unused_imports))]
 
 pub mod convert;
 pub mod dialect;
@@ -224,7 +226,7 @@ pub mod frame;
 pub mod sink;
 pub mod tools;
 
-#[cfg(feature = "cli")]
+#[cfg(all(feature = "cli", unix))]
 mod agent;
 #[cfg(feature = "cli")]
 mod approval;

@@ -1,13 +1,17 @@
 //! The commands, one a file, and what they share: naming, opening and ending inputs, and the error
 //! of output that cannot be written.
 
+#[cfg(unix)]
 mod agent;
 mod check;
 mod convert;
 mod detect;
+#[cfg(not(unix))]
+mod elsewhere;
 mod exchanges;
 mod formats;
 mod frames;
+#[cfg(unix)]
 mod listen;
 mod messages;
 mod mistakes;
@@ -20,6 +24,7 @@ mod replay;
 mod request;
 mod rows;
 mod service;
+#[cfg(unix)]
 mod tools;
 
 use std::borrow::Cow;
@@ -42,6 +47,8 @@ use crate::status::{Outcome, Status};
 
 pub use detect::describe;
 pub use reader::InputReader;
+#[cfg(not(unix))]
+use {elsewhere as agent, elsewhere as listen, elsewhere as tools};
 
 /// The manual page; a test compares it with the command line.
 const MAN: &str = include_str!("../../man/toolstream.1");

@@ -7,8 +7,11 @@
 //! (`unix/children.rs`, `unix/leash.rs`); text on standard error that could harm a terminal or reveal a
 //! credential ([`report()`]).
 //!
-//! What machines have in common is here. What only Unix has is in `unix`.
+//! What machines have in common is here. What only Unix has is in `unix`; `elsewhere.rs` has the same
+//! names, but for what no other machine can do: programs run, and questions on a terminal.
 
+#[cfg(not(unix))]
+mod elsewhere;
 pub(crate) mod http;
 mod input;
 mod output;
@@ -16,9 +19,17 @@ mod progress;
 mod pump;
 mod report;
 mod stalled;
+#[cfg(unix)]
 mod unix;
 mod whole;
 
+#[cfg(not(unix))]
+pub use elsewhere::Signals;
+#[cfg(not(unix))]
+pub(crate) use elsewhere::{
+    OpenFile, SIGPIPE, Standard, begin, columns, die, hold, input_until, is_standard_input,
+    private_file, replace, wait_beside_output, write_through,
+};
 pub(crate) use input::STANDARD_INPUT;
 pub use input::{Input, Read};
 pub use output::Output;
@@ -27,7 +38,9 @@ pub use pump::{Ended, Task, pump};
 pub use report::report_on;
 pub(crate) use report::{report, report_error, report_lines};
 pub(crate) use stalled::Stalled;
+#[cfg(unix)]
 pub use unix::Signals;
+#[cfg(unix)]
 pub(crate) use unix::{
     Children, Exit, Happened, OpenFile, Pipe, SIGPIPE, Standard, Terminal, TerminalAnswer, Woken,
     begin, columns, die, hold, input_until, is_standard_input, private_file, replace,

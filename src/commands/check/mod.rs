@@ -8,6 +8,7 @@ mod laws;
 mod parts;
 mod report;
 mod result;
+#[cfg(unix)]
 mod review;
 mod select;
 mod settings;
@@ -32,6 +33,8 @@ use crate::commands::check::result::{Checked, ResultKind, ResultSum};
 pub(super) use crate::commands::check::select::with_captures;
 use crate::commands::check::select::{CheckedFile, FoundCaptures, GOLDEN, is_special, is_stream};
 use crate::commands::check::settings::Settings;
+#[cfg(not(unix))]
+use crate::commands::elsewhere as review;
 use crate::commands::mistakes::quoted;
 use crate::commands::parallel::{Finished, parallel};
 use crate::commands::redact::{redact, report_spread};

@@ -257,8 +257,9 @@ fn types(source: &Source) -> impl Iterator<Item = &str> {
 #[test]
 fn a_name_of_a_type_has_one_meaning() {
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    // The owned form of each event has its name.
-    for source in sources("src").iter().filter(|source| source.name != "src/event/owned.rs") {
+    // The owned form of each event has its name; so has on other machines what Unix has.
+    let is_other = |name: &str| name == "src/event/owned.rs" || name.ends_with("/elsewhere.rs");
+    for source in sources("src").iter().filter(|source| !is_other(&source.name)) {
         for name in types(source) {
             files.entry(name.to_owned()).or_default().push(source.name.clone());
         }

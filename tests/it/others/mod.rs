@@ -10,3 +10,5 @@ pub(crate) mod engines;
 pub(crate) mod proxy;
 /// The library under WebAssembly.
 pub(crate) mod wasm;
+/// The program of Windows.
+pub(crate) mod windows;
