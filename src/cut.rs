@@ -46,13 +46,18 @@ impl<T> Cut for [T] {
 
     #[inline]
     fn after(&self, place: usize) -> &[T] {
-        self.get(place..).unwrap_or_default()
+        self.get(place..).unwrap_or(&[])
     }
 
     #[inline]
     fn within(&self, places: Range<usize>) -> &[T] {
         self.before(places.end).after(places.start)
     }
+}
+
+/// Returns what is before the first place of a mark; all of a text that does not have it.
+pub(crate) fn until<'t>(text: &'t str, mark: &str) -> &'t str {
+    text.split_once(mark).map_or(text, |(before, _)| before)
 }
 
 #[cfg(test)]
@@ -71,5 +76,10 @@ mod tests {
                 assert!(place > end || parts.concat() == text, "{place}..{end}");
             }
         }
+    }
+
+    #[test]
+    fn a_text_without_the_mark_is_whole() {
+        assert_eq!(["a?b?", "?", "ab", ""].map(|text| until(text, "?")), ["a", "", "ab", ""]);
     }
 }

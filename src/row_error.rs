@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::nearest::nearest;
 
 /// The reason why a row can't be used: a format's, a dialect's or a program's.
@@ -39,9 +40,11 @@ impl RowError {
 
     /// Returns what is wrong with this TOML text, and where.
     pub(crate) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
-        let place = Some((before.matches('\n').count() + 1, line.chars().count() + 1));
+        let place = error.span().map(|span| {
+            let before = text.before(span.start);
+            let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
+            (before.matches('\n').count() + 1, line.chars().count() + 1)
+        });
         RowError::Invalid { place, message: with_nearest(error.message()) }
     }
 }

@@ -128,7 +128,7 @@ impl Tools {
         if let Some(Value::String(name)) = object.get("name") {
             let schema = SCHEMAS.iter().find_map(|key| object.get(*key));
             let name = namespace.map_or(name.clone(), |namespace| in_namespace(namespace, name));
-            self.0.insert(name, schema.cloned().unwrap_or_default());
+            self.0.insert(name, schema.cloned().unwrap_or(Value::Null));
             return;
         }
         let schemas = object.iter().filter(|(_, schema)| schema.is_object());
@@ -206,7 +206,10 @@ impl<'t> Schema<'t> {
             }
             types = types.and(any);
         }
-        if let Some(not) = schema.get("not").filter(|not| is_only_type(not)) {
+        // One that holds for every value of its types: its negation holds for none.
+        let is_only_type = |not: &Map<String, Value>| not.keys().all(|key| key == "type");
+        let not = schema.get("not");
+        if let Some(not) = not.filter(|not| not.as_object().is_some_and(is_only_type)) {
             types = types.and(self.types_of(not, budget).not());
         }
         for part in list(schema, "allOf") {
@@ -233,12 +236,6 @@ fn decoded(text: &str) -> Option<String> {
         bytes.extend(literal.as_bytes());
     }
     String::from_utf8(bytes).ok()
-}
-
-/// True if a schema holds for every value of its types, so that its negation holds
-/// for none.
-fn is_only_type(schema: &Value) -> bool {
-    schema.as_object().is_some_and(|members| members.keys().all(|key| key == "type"))
 }
 
 /// Returns the schemas of a list inside a schema.

@@ -11,6 +11,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 use serde_json::Value;
 
+use crate::cut::until;
 use crate::dialect;
 use crate::dialect::{DIALECTS, Selection};
 use crate::dressing;
@@ -269,7 +270,7 @@ pub(crate) fn event_key(text: &str) -> Result<String, String> {
     };
     let is_known = match text.split_once('.') {
         Some((kind, path)) => {
-            let key = path.split('.').next().unwrap_or_default();
+            let key = until(path, ".");
             let is_path = path.split('.').all(|word| !word.is_empty());
             is_path && (has(Some(kind), key) || (key.starts_with('*') && event_type(kind).is_ok()))
         }

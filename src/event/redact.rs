@@ -13,8 +13,8 @@ pub(crate) fn mask(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_after_bearer = false;
     for piece in text.split_inclusive(|c: char| !is_key_char(c)) {
-        let word = piece.trim_end_matches(|c| !is_key_char(c));
-        let after = piece.strip_prefix(word).unwrap_or_default();
+        let end = piece.trim_end_matches(|c| !is_key_char(c)).len();
+        let (word, after) = piece.split_at(end);
         match shown(word, is_after_bearer) {
             Some(prefix) => {
                 out.push_str(prefix);

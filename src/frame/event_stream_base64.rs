@@ -45,13 +45,10 @@ fn sniff(head: &[u8]) -> Sniff {
     if !(is_low(0, b'A') && is_low(1, b'P') && is_low(6, b'A')) {
         return Sniff::No;
     }
-    match prelude.len() {
-        PRELUDE => {
-            let bytes = STANDARD.decode(&prelude).unwrap_or_default();
-            (event_stream::FRAMING.sniff)(&bytes)
-        }
-        _ => Sniff::More,
+    if prelude.len() < PRELUDE {
+        return Sniff::More;
     }
+    STANDARD.decode(&prelude).map_or(Sniff::No, |bytes| (event_stream::FRAMING.sniff)(&bytes))
 }
 
 fn is_line_end(byte: u8) -> bool {

@@ -31,6 +31,14 @@ pub struct Frame<'a> {
     pub(crate) json: Option<&'a str>,
 }
 
+/// Returns bytes as text, with U+FFFD in place of what is not UTF-8.
+pub(crate) fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
+}
+
 impl<'a> Frame<'a> {
     /// Returns a frame without a name, headers and an id.
     pub fn new(framing: &'static Framing, data: &'a [u8], offset: u64) -> Self {
@@ -63,10 +71,7 @@ impl<'a> Frame<'a> {
         if let Some(json) = self.json {
             return Cow::Borrowed(json);
         }
-        match simdutf8::basic::from_utf8(self.data) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => String::from_utf8_lossy(self.data),
-        }
+        lossy(self.data)
     }
 
     /// True if it is `[DONE]`: some formats end a stream with it, and some

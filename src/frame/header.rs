@@ -98,10 +98,9 @@ impl<'a> HeaderReader<'a> {
     /// Reads one header, the `nth` of its message.
     fn header(&mut self, nth: usize) -> Result<Header<'a>, String> {
         let past_the_end = |what: &str| format!("{what} runs past the end of the headers");
-        let length = self.take(1).and_then(<[u8]>::first).copied().unwrap_or_default();
-        if length == 0 {
+        let Some(length) = self.byte().filter(|length| *length > 0) else {
             return Err(format!("the name of header {nth} is empty"));
-        }
+        };
         let name = self
             .take(length.into())
             .ok_or_else(|| past_the_end(&format!("the name of header {nth}")))?;

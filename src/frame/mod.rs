@@ -23,7 +23,7 @@ pub use framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
     Framing, Holds, Sniff,
 };
-pub(crate) use framer::{is_begun_mark, skip_blank};
+pub(crate) use framer::{is_begun_mark, lossy, skip_blank};
 pub use header::{Header, HeaderValue};
 pub(crate) use leading::{Leading, leading};
 pub(crate) use table::NDJSON;

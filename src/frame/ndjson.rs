@@ -75,7 +75,7 @@ fn sniff_coded(head: &[u8]) -> Sniff {
         [b'0'..=b'9' | b'a'..=b'k', b':', rest @ ..]
             if matches!(rest, [b'"' | b'[' | b'{', ..]) =>
         {
-            let line = rest.split(|&byte| byte == b'\n').next().unwrap_or_default();
+            let line = rest.before(memchr::memchr(b'\n', rest).unwrap_or(rest.len()));
             let mut scanner = Scanner::new(0);
             scanner.push(line);
             match scanner.status() {

@@ -14,7 +14,7 @@ use crate::cut::Cut as _;
 use crate::event::WarningCode;
 use crate::frame::framer::{
     BYTE_ORDER_MARK, Content, DONE, FIELDS, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope,
-    FrameOut, Framed, Framer, Framing, Holds, Sniff, is_begun_mark, without_mark,
+    FrameOut, Framed, Framer, Framing, Holds, Sniff, is_begun_mark, lossy, without_mark,
 };
 use crate::frame::leading::is_between_bytes;
 use crate::json::{self, Scanner, Status};
@@ -480,10 +480,7 @@ fn records_length(text: &[u8]) -> usize {
 /// Overwrites a text, and keeps its buffer.
 fn set(text: &mut String, value: &[u8]) {
     text.clear();
-    match std::str::from_utf8(value) {
-        Ok(value) => text.push_str(value),
-        Err(_) => text.push_str(&String::from_utf8_lossy(value)),
-    }
+    text.push_str(&lossy(value));
 }
 
 /// True if a last line without its end holds no data that could be lost.
@@ -505,19 +502,18 @@ struct Last {
 impl Last {
     /// Keeps what surrounds `data` in `event`, the bytes of a whole event.
     fn note(&mut self, event: &[u8], data: &[u8], event_type: &str) {
+        self.head.clear();
         let tails: [&'static [u8]; 2] = [b"\r\n\r\n", b"\n\n"];
-        let tail = tails.into_iter().find(|tail| event.ends_with(tail)).unwrap_or_default();
+        let Some(tail) = tails.into_iter().find(|tail| event.ends_with(tail)) else { return };
         let length = event.len().saturating_sub(data.len() + tail.len());
         let head = event.before(length);
-        let name = head.strip_suffix(b"data: ").filter(|_| !tail.is_empty());
         let is_name = |name: &[u8]| {
             let line = name.strip_suffix(b"\r").unwrap_or(name);
             line.starts_with(b"event:") && memchr2(b'\n', b'\r', line).is_none()
         };
         let is_plain =
             |name: &[u8]| name.is_empty() || name.strip_suffix(b"\n").is_some_and(is_name);
-        self.head.clear();
-        if name.is_some_and(is_plain) {
+        if head.strip_suffix(b"data: ").is_some_and(is_plain) {
             self.head.extend_from_slice(head);
             self.tail = tail;
             event_type.clone_into(&mut self.event_type);

@@ -8,9 +8,8 @@ use smallvec::SmallVec;
 
 use crate::cut::Cut as _;
 use crate::json::plain::{is_space, string_length};
-use crate::json::reader::read;
+use crate::json::reader;
 use crate::json::scanner::is_number_byte;
-use crate::json::string::Str;
 
 /// The ambiguities that a JSON text holds: some readers take them for something else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,7 +132,7 @@ impl<'j> AmbiguitySearch<'j> {
 
     /// Decodes a string that has escapes.
     fn string(&mut self, text: &'j str) -> DecodedKey<'j> {
-        let decoded: Str<'_> = read(text).unwrap_or_default();
+        let decoded = reader::text(text);
         if decoded.low().is_some() || decoded.high().is_some() || decoded.is_replaced() {
             self.found.lone_surrogate = true;
             return (false, Cow::Borrowed(text));
@@ -201,8 +200,8 @@ fn is_exact(number: &str) -> bool {
     if is_integer {
         return format!("{double:.0}") == number;
     }
-    let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
-    let is_zero = !mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9'));
+    let mut mantissa = number.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    let is_zero = !mantissa.any(|byte| matches!(byte, b'1'..=b'9'));
     double.is_finite() && (double != 0.0 || is_zero)
 }
 

@@ -49,10 +49,7 @@ fn based(text: &str) -> Option<(&str, u32)> {
 /// Returns a number with a fraction or an exponent, as JSON spells it.
 fn float(text: &str) -> Option<String> {
     let (sign, text) = signed(text);
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (text, None),
-    };
+    let (mantissa, exponent) = text.split_at(text.find(['e', 'E']).unwrap_or(text.len()));
     let (digits, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let has_point = digits.len() < mantissa.len();
     let is_number = match (digits, fraction) {
@@ -60,14 +57,15 @@ fn float(text: &str) -> Option<String> {
         (digits, "") => is_digits(digits),
         (digits, fraction) => is_digits(digits) && is_digits(fraction),
     };
-    let exponent_digits =
-        exponent.map(|exponent| exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
+    let exponent_digits = exponent
+        .strip_prefix(['e', 'E'])
+        .map(|exponent| exponent.strip_prefix(['+', '-']).unwrap_or(exponent));
     if !is_number || !exponent_digits.is_none_or(is_digits) {
         return None;
     }
     let point = if has_point { "." } else { "" };
     let fraction = if has_point && fraction.is_empty() { "0" } else { fraction };
-    let exponent = exponent.map(|exponent| format!("e{exponent}")).unwrap_or_default();
+    let exponent = exponent.to_ascii_lowercase();
     Some(format!("{sign}{}{point}{fraction}{exponent}", whole(digits)))
 }
 

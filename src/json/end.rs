@@ -51,7 +51,7 @@ pub(super) fn value_end(text: &[u8], start: usize) -> Option<usize> {
                 (b'}', true) | (b']', false) => {
                     (at, open, depth) = (at + 1, open >> 1, depth - 1);
                     if depth > 0 && depth % 64 == 0 {
-                        open = outer.pop().unwrap_or_default();
+                        open = outer.pop()?;
                     }
                 }
                 _ => return None,
@@ -122,18 +122,18 @@ pub(super) fn number_end(text: &[u8], start: usize) -> Option<usize> {
 
 /// Does the same for any number.
 fn long_number_end(text: &[u8], start: usize) -> Option<usize> {
-    let byte = |at: usize| text.get(at).copied().unwrap_or_default();
+    let is = |at: usize, bytes: &[u8]| text.get(at).is_some_and(|byte| bytes.contains(byte));
     let digits = |start: usize| Some(after_digits(text, start)).filter(|&end| end > start);
-    let whole = start + usize::from(byte(start) == b'-');
+    let whole = start + usize::from(is(start, b"-"));
     let mut end = digits(whole)?;
-    if byte(whole) == b'0' && end > whole + 1 {
+    if is(whole, b"0") && end > whole + 1 {
         return None;
     }
-    if byte(end) == b'.' {
+    if is(end, b".") {
         end = digits(end + 1)?;
     }
-    if matches!(byte(end), b'e' | b'E') {
-        end = digits(end + 1 + usize::from(matches!(byte(end + 1), b'+' | b'-')))?;
+    if is(end, b"eE") {
+        end = digits(end + 1 + usize::from(is(end + 1, b"+-")))?;
     }
     Some(end)
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Error;
 
+use crate::cut::Cut as _;
 use crate::json::quote_start;
 
 /// What serde_json says, and what that means.
@@ -21,19 +22,20 @@ pub(crate) fn misread(text: &str, error: &Error) -> String {
     if error.is_eof() {
         return format!("it ends too early, at line {line}, column {column}");
     }
-    let said = whole.split(" at line ").next().unwrap_or_default();
+    let said = whole.split_once(" at line ").map_or(whole.as_str(), |(said, _)| said);
     let known = WORDS.iter().find(|(words, _)| said.starts_with(words));
     let why = known.map_or(said, |(_, why)| why);
-    let rest = text.split('\n').nth(line.saturating_sub(1)).unwrap_or_default();
-    // The place of a word is where it goes wrong.
-    let start = rest.get(..column.saturating_sub(1)).map_or(0, |before| {
-        before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1)
+    let found = text.split('\n').nth(line.saturating_sub(1)).map(|rest| {
+        // The place of a word is where it goes wrong.
+        let before = rest.before(column.saturating_sub(1));
+        let start = before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
+        (start, rest.after(start).trim_end())
     });
-    match rest.get(start..).map(str::trim_end).filter(|rest| !rest.is_empty()) {
-        Some(rest) => {
+    match found {
+        Some((start, rest)) if !rest.is_empty() => {
             format!("{why}, at line {line}, column {}: {}", start + 1, quote_start(rest))
         }
-        None => format!("{why}, at line {line}, column {column}"),
+        _ => format!("{why}, at line {line}, column {column}"),
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) use plain::{
 };
 pub use reader::{Fault, FieldKey, FromJson, Reader};
 pub(crate) use reader::{
-    PathStep, RawJson, Source, read, read_again, read_by, read_to, records, string,
+    PathStep, RawJson, Source, as_str, read, read_again, read_by, read_to, records, string, text,
 };
 pub use scanner::{Scanner, Status};
 pub(crate) use scanner::{is_json, is_number};
@@ -53,7 +53,7 @@ pub(crate) use write::{
     Minifier, array, escape_into, minify, minify_into, object, quote, quote_into, quote_start,
 };
 #[cfg(feature = "cli")]
-pub(crate) use write::{make_safe, make_visible};
+pub(crate) use write::{line_of, make_safe, make_visible};
 
 /// The deepest nesting of JSON, unless `--max-depth` sets another.
 pub(crate) const MAX_DEPTH: usize = 128;

@@ -1,9 +1,8 @@
 //! One JSON object, member by member, in pieces.
 
 use crate::cut::Cut as _;
-use crate::json::reader::read;
+use crate::json::reader::text;
 use crate::json::scanner::{ObjectPart, Scanner, Status};
-use crate::json::string::Str;
 
 /// Reads the members of one object, whose text begins with its brace or white
 /// space. Takes control characters in strings, as [`Scanner::push_raw`] does.
@@ -108,8 +107,7 @@ impl ObjectReader {
         match self.part {
             ObjectPart::Key => {
                 let key = std::mem::take(&mut self.key);
-                let key: Str<'_> = read(&key).unwrap_or_default();
-                then(ObjectMember::Key(key.as_str()))
+                then(ObjectMember::Key(text(&key).as_str()))
             }
             ObjectPart::Value => then(ObjectMember::End),
             ObjectPart::Between => Ok(()),

@@ -210,7 +210,7 @@ pub(crate) fn unescape(inside: &[u8], out: &mut Vec<u8>) -> usize {
             made[length] = byte;
             length += 1;
             done = end + 2;
-            marks &= u32::MAX.checked_shl(done as u32).unwrap_or_default();
+            marks &= u32::MAX.unbounded_shl(done as u32);
         };
         append_start(&made, length, out);
         if is_over {

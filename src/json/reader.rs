@@ -119,9 +119,19 @@ pub(crate) fn read<'t, T: FromJson<'t>>(text: &'t str) -> Result<T> {
     read_as(Source::Text, text)
 }
 
+/// Returns the text of a value, if that is a string.
+pub(crate) fn as_str(json: &str) -> Option<Str<'_>> {
+    json.trim_ascii_start().starts_with('"').then(|| read(json).ok())?
+}
+
 /// Returns the text that a JSON string holds; nothing of any other value.
 pub(crate) fn string(json: &str) -> Option<String> {
-    read(json).ok()
+    as_str(json).map(|text| text.into_text().into_owned())
+}
+
+/// Returns the text of a string; of any other value, its JSON.
+pub(crate) fn text(json: &str) -> Str<'_> {
+    as_str(json).unwrap_or(Str::from(json))
 }
 
 /// Returns the values that a text begins with, up to what is none, as serde_json tells them apart.
@@ -705,9 +715,8 @@ impl<'t> Reader<'t> {
     /// Returns the step to the member whose key begins at a place.
     fn step(&self, start: usize) -> PathStep {
         let from_key = self.text.after(start);
-        PathStep::Key(
-            String::from_json(&mut Reader::new(Source::Text, from_key)).unwrap_or_default(),
-        )
+        let key = from_key.before(value_length(from_key.as_bytes()));
+        PathStep::Key(text(key).into_text().into_owned())
     }
 
     /// Returns the error about the value that is next, which is of another type than expected.

@@ -3,9 +3,9 @@
 use std::io;
 
 use crate::cut::Cut as _;
-use crate::json::reader::read;
+use crate::json::reader;
 use crate::json::scanner::Token;
-use crate::json::{Scanner, Str, is_json};
+use crate::json::{Scanner, is_json};
 
 /// The longest path that is reported, in bytes: it is repeated with every piece of a string.
 const MAX_PATH: usize = 1024;
@@ -82,8 +82,7 @@ impl ValueReader {
         let Some(container) = self.open.last() else { return };
         self.path.truncate(container.path);
         self.path.push('/');
-        let key: Str<'_> = read(&key).unwrap_or_default();
-        self.path.push_str(&key.as_str().replace('~', "~0").replace('/', "~1"));
+        self.path.push_str(&reader::text(&key).as_str().replace('~', "~0").replace('/', "~1"));
     }
 
     /// Takes a piece of a string, quotes included.
@@ -187,8 +186,7 @@ impl ValueReader {
             return self.report(FoundValue::Text(&token), report);
         }
         let quoted = format!("\"{token}\"");
-        let piece: Str<'_> = read(&quoted).unwrap_or_default();
-        self.report(FoundValue::Text(piece.as_str()), report)
+        self.report(FoundValue::Text(reader::text(&quoted).as_str()), report)
     }
 
     fn report(&self, found: FoundValue<'_>, report: &mut ReportValue<'_>) -> io::Result<()> {

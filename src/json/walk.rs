@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use crate::json::end::value_length;
 use crate::json::plain::{is_space, string_length};
-use crate::json::reader::read;
-use crate::json::string::Str;
+use crate::json::reader::text;
 
 /// The members of an object, from one to the next.
 pub(crate) struct Walk<'j> {
@@ -40,7 +39,7 @@ impl<'j> Iterator for Walk<'j> {
         let (member, rest) = self.rest.split_at_checked(start + value_length(value))?;
         let key = match is_plain {
             true => Cow::Borrowed(member.get(quote + 1..end)?),
-            false => read::<Str<'_>>(member.get(quote..=end)?).unwrap_or_default().into_text(),
+            false => text(member.get(quote..=end)?).into_text(),
         };
         self.rest = rest;
         Some((key, member.get(start..)?))

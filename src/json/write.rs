@@ -304,6 +304,17 @@ pub(crate) fn make_visible(json: &str, out: &mut impl JsonOut) {
     make_safe(rest, out);
 }
 
+/// Returns a line of JSON of a value of ours, as [`make_safe`] writes it. Text, numbers, flags and
+/// lists of them never fail: what does is said in its place.
+#[cfg(feature = "cli")]
+pub(crate) fn line_of(value: &impl serde::Serialize) -> String {
+    let json = serde_json::to_string(value).unwrap_or_else(|error| quote(&error.to_string()));
+    let mut line = String::with_capacity(json.len() + 1);
+    make_safe(&json, &mut line);
+    line.push('\n');
+    line
+}
+
 /// True for fillers, soft hyphens, the blank pattern of Braille, and what picks the form of a
 /// character but for the two that emoji have. Source: `Default_Ignorable_Code_Point` of Unicode 16,
 /// <https://www.unicode.org/Public/16.0.0/ucd/DerivedCoreProperties.txt>.

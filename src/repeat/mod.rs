@@ -55,7 +55,7 @@ use crate::event::{
 use crate::format::format::Decoder;
 use crate::format::repeatable::Repeatable;
 use crate::format::support::emit::{EventOut, Halves};
-use crate::frame::{Frame, FrameConfig, FrameEnvelope};
+use crate::frame::{Frame, FrameConfig, FrameEnvelope, lossy};
 use crate::json::{self, Str, after_space, begins_with, plain_length};
 use inside::Inside;
 
@@ -164,8 +164,7 @@ impl Repeats {
             return Ok(());
         }
         // Each piece of it is text, and so are the counts.
-        let text = simdutf8::basic::from_utf8(&self.text).unwrap_or_default();
-        let counts = simdutf8::basic::from_utf8(&self.counts).unwrap_or_default();
+        let (text, counts) = (&*lossy(&self.text), &*lossy(&self.counts));
         decoder.on_repeat(&Str::from(text), Some(counts).filter(|counts| !counts.is_empty()));
         self.counts.clear();
         let delta = self.template.delta.as_ref();
@@ -376,8 +375,8 @@ impl RecordTemplate {
             return;
         }
         self.delta = RepeatedDelta::of(event);
-        if self.delta.is_some() {
-            self.text.push_str(event.kind.text().unwrap_or_default());
+        if let (Some(_), Some(text)) = (&self.delta, event.kind.text()) {
+            self.text.push_str(text);
         }
     }
 
@@ -430,7 +429,7 @@ impl RecordTemplate {
             from = hole.end;
         }
         json.extend_from_slice(self.record.within(from..range.end));
-        String::from_utf8(json).unwrap_or_default()
+        lossy(&json).into_owned()
     }
 
     /// Compares the record that these bytes begin with, if it has this name; none if it does not

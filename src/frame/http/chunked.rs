@@ -153,7 +153,8 @@ impl HttpHead {
 
 /// Returns the size in a size line, which may have extensions.
 fn size(line: &[u8]) -> Option<u64> {
-    let digits = line.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii_end();
+    let end = memchr::memchr(b';', line).unwrap_or(line.len());
+    let digits = line.before(end).trim_ascii_end();
     let is_size = digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_hexdigit);
     let digits = std::str::from_utf8(digits).ok().filter(|_| is_size)?;
     u64::from_str_radix(digits, 16).ok()

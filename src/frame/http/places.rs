@@ -38,8 +38,7 @@ impl BodyPlaces {
     pub(crate) fn input(&self, body: u64) -> u64 {
         let after = self.pieces.partition_point(|&(begin, _)| begin <= body);
         let piece = self.pieces.get(after.saturating_sub(1));
-        let (begin, input) = piece.copied().unwrap_or_default();
-        input + body.saturating_sub(begin)
+        piece.map_or(body, |(begin, input)| input + body.saturating_sub(*begin))
     }
 
     /// Passes on what a framer finds in the body, with its offset in the input.
