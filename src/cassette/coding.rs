@@ -1,7 +1,7 @@
 //! Bodies, decoded: what recorders and servers did to them is undone. A coding that a recorder undid
 //! but still names is no error.
 
-use std::io;
+use std::io::{self, Read as _};
 
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
@@ -66,18 +66,11 @@ pub(super) fn unzip(bytes: &[u8]) -> (Vec<u8>, Option<io::Error>) {
 }
 
 /// Reads to the end, or as far as it goes.
-fn unpack(mut reader: impl io::Read) -> (Vec<u8>, Option<io::Error>) {
+fn unpack(reader: impl io::Read) -> (Vec<u8>, Option<io::Error>) {
     let mut bytes = Vec::new();
-    let mut block = vec![0; 64 << 10];
-    loop {
-        match reader.read(&mut block) {
-            Ok(0) => return (bytes, None),
-            Ok(_) if bytes.len() as u64 > MAX_BODY => {
-                return (bytes, Some(io::ErrorKind::FileTooLarge.into()));
-            }
-            Ok(count) => bytes.extend_from_slice(block.get(..count).unwrap_or_default()),
-            Err(error) => return (bytes, Some(error)),
-        }
+    match reader.take(MAX_BODY + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > MAX_BODY => (bytes, Some(io::ErrorKind::FileTooLarge.into())),
+        read => (bytes, read.err()),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::cassette::source::{BlockReader, MARK, Why};
 use crate::cassette::table::{FileLayout, HTTPRR, RECORDERS, Recorder, WIRE};
 use crate::cassette::tree::{Nodes, TreeNode, key};
 use crate::cassette::yaml::YamlNodes;
+use crate::cut::Cut as _;
 
 /// The most bytes that are looked at.
 pub(super) const WINDOW: usize = 1 << 20;
@@ -80,18 +81,18 @@ fn may_be_yaml(text: &[u8]) -> Option<bool> {
     let mut rest = text;
     loop {
         let end = memchr::memchr(b'\n', rest);
-        let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        let line = rest.before(end.unwrap_or(rest.len()));
         let is_mark = ["#", "%", "---"].iter().any(|mark| {
             let may_go_on = end.is_none() && mark.as_bytes().starts_with(line);
             line.starts_with(mark.as_bytes()) || may_go_on
         });
         match end {
             Some(end) if is_mark || line.trim_ascii().is_empty() => {
-                let after = line.strip_prefix(b"---").unwrap_or_default().trim_ascii();
-                if !after.is_empty() && !after.starts_with(b"#") && !after.starts_with(b"!") {
+                let after = line.strip_prefix(b"---").map(<[u8]>::trim_ascii);
+                if !matches!(after, None | Some([] | [b'#' | b'!', ..])) {
                     return Some(false);
                 }
-                rest = rest.get(end + 1..).unwrap_or_default();
+                rest = rest.after(end + 1);
             }
             None if is_mark => return None,
             _ => return begins_row(rest, line, end.is_some()),
@@ -123,9 +124,9 @@ fn begins_row(rest: &[u8], line: &[u8], is_whole: bool) -> Option<bool> {
         let (item, is_whole) = match (item.trim_ascii().is_empty(), is_whole) {
             (true, false) => return None,
             (true, true) => {
-                let next = rest.get(line.len() + 1..).unwrap_or_default();
+                let next = rest.after(line.len() + 1);
                 let end = memchr::memchr(b'\n', next);
-                (next.get(..end.unwrap_or(next.len())).unwrap_or_default(), end.is_some())
+                (next.before(end.unwrap_or(next.len())), end.is_some())
             }
             (false, is_whole) if item.starts_with(b" ") => (item, is_whole),
             _ => return Some(false),

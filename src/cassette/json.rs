@@ -121,8 +121,7 @@ impl<'r> JsonNodes<'r> {
             str::from_utf8(&digits).ok().and_then(|digits| u16::from_str_radix(digits, 16).ok());
         let Some(unit) = unit else { return Err(self.wrong("an escape without its four digits")) };
         if let (Some(first), 0xdc00..=0xdfff) = (*high, unit) {
-            let both = char::decode_utf16([first, unit]).find_map(Result::ok).unwrap_or_default();
-            text.extend_from_slice(both.encode_utf8(&mut [0; 4]).as_bytes());
+            text.extend_from_slice(String::from_utf16_lossy(&[first, unit]).as_bytes());
             *high = None;
             return Ok(());
         }

@@ -25,6 +25,7 @@ pub(crate) use crate::cassette::read::Exchange;
 use crate::cassette::read::Exchanges;
 pub(crate) use crate::cassette::source::{Broken, Why};
 pub(crate) use crate::cassette::table::Recorder;
+use crate::cut::Cut as _;
 
 /// The first bytes of gzip.
 const GZIP: &[u8] = b"\x1f\x8b";
@@ -113,15 +114,13 @@ pub fn exchanges(bytes: &[u8], piece: usize) -> Option<Seen> {
     struct ReadPieces<'b>(&'b [u8], usize);
     impl Read for ReadPieces<'_> {
         fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            let size = out.len().min(self.1);
-            self.0.read(out.get_mut(..size).unwrap_or_default())
+            self.0.by_ref().take(self.1 as u64).read(out)
         }
     }
     let (mut search, mut end) = (CassetteSearch::default(), 0);
     let found = loop {
         end = bytes.len().min(end + piece.max(1));
-        let head = bytes.get(..end).unwrap_or_default();
-        if let Some(found) = search.look(head, end == bytes.len()) {
+        if let Some(found) = search.look(bytes.before(end), end == bytes.len()) {
             break found?;
         }
     };

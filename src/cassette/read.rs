@@ -9,6 +9,7 @@ use crate::cassette::source::{BlockReader, Broken, Why};
 use crate::cassette::table::{BodyPart, Coded, FileLayout, HTTPRR, RECORDERS, Recorder};
 use crate::cassette::tree::{Nodes, TreeNode, TreeValue, key, skip, unpacked};
 use crate::cassette::yaml::YamlNodes;
+use crate::cut::{Cut as _, until};
 
 /// A request and its response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -188,8 +189,8 @@ impl ExchangeTree<'_> {
             let others = RECORDERS.iter().filter(|row| row.name != self.row.name);
             let has_it = |row: &&Recorder| {
                 row.layouts.iter().any(|layout| {
-                    let first = layout.exchanges.split('.').next().unwrap_or_default();
-                    first.split('|').any(|word| word.as_bytes() == name)
+                    let mut first = until(layout.exchanges, ".").split('|');
+                    first.any(|word| word.as_bytes() == name)
                 })
             };
             let other = others.into_iter().find(has_it).map(|row| row.name);
@@ -201,16 +202,17 @@ impl ExchangeTree<'_> {
     /// Reads the parts of an exchange. The last one of a file that was cut may have no response.
     fn exchange(&mut self, value: &TreeValue) -> Result<Exchange, Broken> {
         let row = self.row;
+        let (request, of_request) = body_at(value, row.request);
         let mut exchange = Exchange {
             number: self.number,
             method: text_at(value, row.method).unwrap_or_else(|| "GET".into()).to_ascii_uppercase(),
             url: url(text_at(value, row.host), text_at(value, row.url)),
-            request: body_at(value, row.request).0.unwrap_or_default(),
-            status: status(&text_at(value, row.status).unwrap_or_default()),
-            headers: places(value, row.headers).map(headers).unwrap_or_default(),
+            request,
+            status: text_at(value, row.status).map_or(0, |text| status(&text)),
+            headers: places(value, row.headers).into_iter().flat_map(headers).collect(),
             ..Exchange::default()
         };
-        let answer = row.status.split(['.', '|']).next().unwrap_or_default();
+        let answer = until(until(row.status, "|"), ".");
         if self.is_yaml
             && value.at(answer).is_none()
             && self.nodes.next()?.is_none_or(|node| node == TreeNode::End)
@@ -219,17 +221,17 @@ impl ExchangeTree<'_> {
             return Err(Broken::new(Why::Cut, self.nodes.offset(), message));
         }
         let (body, note) = body_at(value, row.body);
-        exchange.note = note;
-        exchange.set_body(body.unwrap_or_default(), self.nodes.offset())?;
+        exchange.note = note.or(of_request.map(|note| format!("of its request, {note}")));
+        exchange.set_body(body, self.nodes.offset())?;
         Ok(exchange)
     }
 }
 
 /// Joins a host, which may lack its scheme, and a path; what is alone is the URL.
 fn url(host: Option<String>, path: Option<String>) -> String {
-    let host = host.unwrap_or_default();
-    let scheme = if host.is_empty() || host.contains("://") { "" } else { "https://" };
-    format!("{scheme}{host}{}", path.unwrap_or_default())
+    let lacks_scheme = |host: &&String| !host.is_empty() && !host.contains("://");
+    let scheme = host.as_ref().filter(lacks_scheme).map(|_| "https://".to_owned());
+    [scheme, host, path].into_iter().flatten().collect()
 }
 
 /// Returns the value at the first of these places that has one.
@@ -243,10 +245,11 @@ fn text_at(value: &TreeValue, places: &str) -> Option<String> {
     text.map(|text| String::from_utf8_lossy(text).into_owned())
 }
 
-/// Returns the number that a status begins with.
+/// Returns the number that a status begins with; 0, which is none, if it begins with none.
 fn status(text: &str) -> u16 {
-    let digits = text.trim_start().split(|c: char| !c.is_ascii_digit()).next();
-    digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
+    let text = text.trim_start();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text.before(end).parse().unwrap_or(0)
 }
 
 /// Returns headers, however they are written: a map, whose values may be lists, or a list of maps,
@@ -258,7 +261,7 @@ fn headers(value: &TreeValue) -> Vec<(String, String)> {
             let texts = list.iter().filter_map(TreeValue::text).map(shown);
             texts.collect::<Vec<_>>().join(", ")
         }
-        value => value.text().map(shown).unwrap_or_default(),
+        value => value.text().into_iter().map(shown).collect(),
     };
     match value {
         TreeValue::Map(members) => {
@@ -280,9 +283,10 @@ fn headers(value: &TreeValue) -> Vec<(String, String)> {
     }
 }
 
-/// Returns the bytes of a body as it is recorded, and what is to be said of it.
-fn body_at(value: &TreeValue, parts: &[BodyPart]) -> (Option<Vec<u8>>, Option<String>) {
-    let mut note = None;
+/// Returns the bytes of a body as it is recorded, none if there is no body, and what is to be said of
+/// it.
+fn body_at(value: &TreeValue, parts: &[BodyPart]) -> (Vec<u8>, Option<String>) {
+    let (mut note, mut unread) = (None, None);
     for part in parts {
         let is_it = part.only.is_none_or(|(place, word)| {
             value.at(place).and_then(TreeValue::text) == Some(word.as_bytes())
@@ -316,11 +320,22 @@ fn body_at(value: &TreeValue, parts: &[BodyPart]) -> (Option<Vec<u8>>, Option<St
             (Coded::Hex, _) => hex(found),
             (Coded::Text | Coded::Base64 | Coded::Gzip, None) => None,
         };
-        if bytes.is_some() {
+        if let Some(bytes) = bytes {
             return (bytes, note);
         }
+        let holds = |other: &BodyPart| other.at.starts_with(part.at) && other.at != part.at;
+        let is_other = match found {
+            TreeValue::List(_) => true,
+            // Each part of it may be null.
+            TreeValue::Map(_) => !parts.iter().any(holds),
+            TreeValue::Text(_) | TreeValue::Bare(_) => false,
+        };
+        if is_other {
+            let message = "its body is in a form that is not this recorder's: it is left out";
+            unread = Some(message.to_owned());
+        }
     }
-    (None, note)
+    (Vec::new(), note.or(unread))
 }
 
 /// Decodes base64 that may be in lines, or a JSON list of pieces.
@@ -381,20 +396,21 @@ fn wire(source: &mut BlockReader<'_>, number: &mut u64) -> Result<Option<Exchang
     let (request, response) = (source.take(asked)?, source.take(answered)?);
     let is_cut = request.len() < asked || response.len() < answered;
     let (head, asks) = split_head(&request);
-    let mut words = head.lines().next().unwrap_or_default().split(' ').map(str::to_owned);
+    let request_line = until(&head, "\r\n");
+    let (method, rest) = request_line.split_once(' ').unwrap_or((request_line, ""));
     let (answer, body) = split_head(&response);
-    let mut lines = answer.lines();
+    let (status_line, lines) = answer.split_once("\r\n").unwrap_or((&answer, ""));
     let header = |line: &str| {
         let (name, value) = line.split_once(':')?;
         Some((name.trim().to_owned(), value.trim().to_owned()))
     };
     let mut exchange = Exchange {
         number: *number,
-        method: words.next().unwrap_or_default(),
-        url: words.next().unwrap_or_default(),
+        method: method.to_owned(),
+        url: until(rest, " ").to_owned(),
         request: asks.to_vec(),
-        status: status(lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or_default()),
-        headers: lines.filter_map(header).collect(),
+        status: status_line.split_once(' ').map_or(0, |(_, rest)| status(rest)),
+        headers: lines.lines().filter_map(header).collect(),
         ..Exchange::default()
     };
     if is_cut {
@@ -409,5 +425,5 @@ fn wire(source: &mut BlockReader<'_>, number: &mut u64) -> Result<Option<Exchang
 fn split_head(message: &[u8]) -> (String, &[u8]) {
     let end = memchr::memmem::find(message, b"\r\n\r\n").unwrap_or(message.len());
     let (head, body) = message.split_at(end);
-    (String::from_utf8_lossy(head).into_owned(), body.get(4..).unwrap_or_default())
+    (String::from_utf8_lossy(head).into_owned(), body.after(4))
 }

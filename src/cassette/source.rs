@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io::{self, ErrorKind, Read};
 
+use crate::cut::Cut as _;
+
 /// The byte order mark.
 pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -83,7 +85,7 @@ impl<'r> BlockReader<'r> {
                 return self.chunk();
             }
         }
-        Ok(self.buffer.get(self.at..self.end).unwrap_or_default())
+        Ok(self.buffer.within(self.at..self.end))
     }
 
     /// Returns the next byte, which stays; `None` at the end.
@@ -118,12 +120,12 @@ impl<'r> BlockReader<'r> {
     pub(super) fn take(&mut self, count: usize) -> Result<Vec<u8>, Broken> {
         let mut taken = Vec::new();
         while taken.len() < count {
-            let chunk = self.chunk()?;
-            let length = chunk.len().min(count - taken.len());
+            let chunk = self.chunk()?.before(count - taken.len());
+            let length = chunk.len();
             if length == 0 {
                 break;
             }
-            taken.extend_from_slice(chunk.get(..length).unwrap_or_default());
+            taken.extend_from_slice(chunk);
             self.skip(length);
         }
         Ok(taken)

@@ -108,13 +108,16 @@ impl<'r> YamlReading<'r> {
     }
 }
 
+/// What the parser takes for the end of its input.
+const END: char = '\0';
+
 impl Input for Chars<'_> {
     fn lookahead(&mut self, count: usize) {
         let reading = &mut *self.0.borrow_mut();
         while reading.ahead.len() < count {
             let next = reading.next();
             reading.beyond += usize::from(next.is_none());
-            reading.ahead.push_back(next.unwrap_or_default());
+            reading.ahead.push_back(next.unwrap_or(END));
         }
     }
 
@@ -127,7 +130,7 @@ impl Input for Chars<'_> {
     }
 
     fn raw_read_ch(&mut self) -> char {
-        self.0.borrow_mut().next().unwrap_or_default()
+        self.0.borrow_mut().next().unwrap_or(END)
     }
 
     fn raw_read_non_breakz_ch(&mut self) -> Option<char> {
@@ -153,7 +156,7 @@ impl Input for Chars<'_> {
     }
 
     fn peek_nth(&self, n: usize) -> char {
-        self.0.borrow().ahead.get(n).copied().unwrap_or_default()
+        self.0.borrow().ahead.get(n).copied().unwrap_or(END)
     }
 
     fn peek_opt(&self) -> Option<char> {

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow, bail};
 
 use crate::cassette::{Broken, Cassette, CassetteSearch, Exchange, Why};
 use crate::commands::{Inputs, shown};
-use crate::cut::Cut as _;
+use crate::cut::{Cut as _, until};
 use crate::detect;
 use crate::dressing::From;
 use crate::event::{Code, Failure};
@@ -187,7 +187,7 @@ impl Passed {
             let path = url.split_once("://").map_or(url.as_str(), |(_, rest)| {
                 rest.split_once('/').map_or("", |(_, path)| path)
             });
-            let path = path.split('?').next().unwrap_or_default().trim_start_matches('/');
+            let path = until(path, "?").trim_start_matches('/');
             self.names.push(format!("#{number} {method} /{path} {status}"));
         }
     }
@@ -258,17 +258,20 @@ impl Inputs<'_> {
                 }
             };
             all = exchange.number;
-            match number {
-                Some(number) if number != exchange.number => continue,
-                None if !is_answer(&exchange, own) => {
-                    passed.add(&exchange);
-                    continue;
-                }
-                _ => {}
+            if number.is_some_and(|number| number != exchange.number) {
+                continue;
             }
             let whole = format!("{path}#{}", exchange.number);
-            if let Some(note) = &exchange.note {
+            let is_passed = number.is_none() && !is_answer(&exchange, own);
+            // What has a body is passed over whatever that is.
+            if let Some(note) =
+                exchange.note.as_ref().filter(|_| !is_passed || exchange.body.is_empty())
+            {
                 report_on(stderr, &whole, note, None);
+            }
+            if is_passed {
+                passed.add(&exchange);
+                continue;
             }
             let file = if number.is_some() { file.clone() } else { Some(whole.clone()) };
             let stream = Stream::Input(input_of(exchange, &self.signals));
