@@ -466,16 +466,14 @@ impl Layers {
         self.flush(sink)?;
         match fault.kind {
             FaultKind::Limit => self.release(sink)?,
-            FaultKind::Truncated | FaultKind::Broken => self.tear(),
+            // Bytes are missing before the end of the input, or can't be read.
+            FaultKind::Truncated | FaultKind::Broken => {
+                self.is_torn = true;
+                self.markup.cut();
+            }
             _ => {}
         }
         report(fault, &mut self.assembler, sink)
-    }
-
-    /// Bytes are missing before the end of the input, or can't be read.
-    fn tear(&mut self) {
-        self.is_torn = true;
-        self.markup.cut();
     }
 
     /// Ends the input before this offset: what follows is read as another one.
@@ -544,8 +542,8 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
         }
         FaultKind::Tool => {
             // `curl -f` says which status it hid.
-            let (_, word) = message.rsplit_once(" error: ").unwrap_or_default();
-            let status = word.get(..3).and_then(|digits| digits.parse().ok());
+            let word = message.rsplit_once(" error: ").map(|(_, word)| word.before(3));
+            let status = word.and_then(|digits| digits.parse().ok());
             let retryable = status.and_then(error::is_retryable_status);
             let failure = Failure { status, retryable, ..failure };
             return assembler.feed(&Kind::Error(failure).into(), &mut emit);

@@ -356,8 +356,7 @@ fn member<'r>(
         Some((_, value)) => json::place(row.as_bytes(), value.get()).end,
         None => json::place(row.as_bytes(), object).start,
     };
-    let quote = row.get(before..place.start).and_then(|between| between.find('"'));
-    let start = before + quote.unwrap_or_default();
+    let start = row.after(before).find('"').map_or(place.start, |at| before + at);
     Ok(Some(FoundField { value, span: start..place.end, is_member: true, is_repeated }))
 }
 

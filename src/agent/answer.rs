@@ -159,15 +159,15 @@ impl HeldEnd {
     /// Emits the end. `retried` is the reason why the answer does not count, and is asked for again.
     pub(super) fn release(self, retried: Option<&str>, out: &mut dyn Sink) -> io::Result<()> {
         self.0.iter().try_for_each(|(choice, kind)| {
-            let failure = Failure::new(Code::Truncated, retried.unwrap_or_default(), None);
-            let kind = match kind.get() {
-                Kind::Error(failure) => {
+            let kind = match (kind.get(), retried) {
+                (Kind::Error(failure), _) => {
                     Kind::Error(Failure { retried: retried.is_some(), ..failure })
                 }
-                Kind::Finish(_) if retried.is_some() => {
+                (Kind::Finish(_), Some(why)) => {
+                    let failure = Failure::new(Code::Truncated, why, None);
                     Kind::Error(Failure { retried: true, ..failure })
                 }
-                kind => kind,
+                (kind, _) => kind,
             };
             out.feed(&Event { choice: *choice, kind })
         })
@@ -203,7 +203,7 @@ impl Sink for RoundTap<'_> {
         match kind {
             Kind::Usage(usage) => *self.usage = Some(self.usage.unwrap_or_default().plus(&usage)),
             Kind::Text(_) | Kind::Reasoning(_) if self.message.is_plain() => {
-                self.said.push_str(kind.text().unwrap_or_default());
+                self.said.extend(kind.text());
             }
             Kind::ToolCall(call) if call.executor.is_none() => {
                 let is_plain = self.message.is_plain();

@@ -86,7 +86,7 @@ fn examples(text: &str, config: &Config) -> Vec<Example> {
                     name: call.name.to_owned(),
                     input: call.input.as_str().to_owned(),
                 }),
-                kind => self.0.push_str(kind.text().unwrap_or_default()),
+                kind => self.0.extend(kind.text()),
             }
             Ok(())
         }

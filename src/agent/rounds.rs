@@ -229,7 +229,7 @@ impl<'a> Rounds<'a> {
         }
         runner.run(children, options.deadline, *out)?;
         out.flush().map_err(Stop::Lost)?;
-        Ok(message.calls.iter().map(|call| runner.take(call).unwrap_or_default()).collect())
+        Ok(message.calls.iter().map(|call| runner.take(call)).collect())
     }
 
     /// Asks the model, again if it has to. Returns a message that is whole, or how the run ends.

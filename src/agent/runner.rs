@@ -406,8 +406,9 @@ impl<'a> Runner<'a> {
     }
 
     /// Returns the result of a call of this round.
-    pub(crate) fn take(&mut self, call: &PendingCall) -> Option<CallResult> {
-        self.results.remove(&call.index)
+    pub(crate) fn take(&mut self, call: &PendingCall) -> CallResult {
+        let result = self.results.remove(&call.index);
+        result.unwrap_or_else(|| CallResult::error("The call was not run."))
     }
 }
 
@@ -457,7 +458,7 @@ fn text(blocks: &[&str], max: usize) -> (Clip, u64) {
         let text = json::member(block, "text").and_then(|text| serde_json::from_str(text).ok());
         let text: String = text.unwrap_or_else(|| {
             others += block.len() as u64;
-            let kind = json::member(block, "type").unwrap_or_default();
+            let kind = json::member(block, "type").unwrap_or("null");
             format!("[a block of the type {kind} left out, {} bytes]", block.len())
         });
         clip.feed(text.as_bytes());

@@ -47,16 +47,17 @@ impl JsonSchema {
         if json::minify_and_check(arguments).1.duplicate_key {
             return Some("the arguments: a key comes twice".to_owned());
         }
+        let invalid = || Some("the arguments: no valid JSON".to_owned());
         let Some(HeldValue { value, is_strange }) = held(arguments, &Standin::default()) else {
-            return Some("the arguments: no valid JSON".to_owned());
+            return invalid();
         };
         let places = self.places(&value);
         if places.is_some() || !is_strange {
             return places;
         }
-        let misfit = standins().find_map(|standin| {
-            let value = held(arguments, &standin).map(|held| held.value);
-            self.places(&value.unwrap_or_default())
+        let misfit = standins().find_map(|standin| match held(arguments, &standin) {
+            Some(held) => self.places(&held.value),
+            None => invalid(),
         });
         misfit.map(|places| format!("{places}\n{STRANGE}"))
     }
@@ -94,8 +95,7 @@ impl Standin {
 
     /// Returns the key of the member that comes after so many others: no two of an object are alike.
     fn key(&self, number: usize) -> String {
-        let number = u32::try_from(number % PRIVATE).unwrap_or_default();
-        let last = char::from_u32(u32::from(FIRST_PRIVATE) + number).unwrap_or(FIRST_PRIVATE);
+        let last = (FIRST_PRIVATE..).nth(number % PRIVATE).unwrap_or(FIRST_PRIVATE);
         format!("{}{last}", self.key)
     }
 }

@@ -48,7 +48,7 @@ impl Toolbox {
         let folders = tools.add(folder, None, note)?;
         for path in folders {
             let shown = path.display();
-            let namespace = path.file_name().unwrap_or_default().to_string_lossy();
+            let namespace = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
             let mut own = Toolbox::default();
             let added = match is_name(&namespace) {
                 true => own.add(&path, Some(&namespace), note),
@@ -103,7 +103,7 @@ impl Toolbox {
             }
         }
         for path in declared {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
             let Some(tool) = self.0.get_mut(&named(name.clone())) else {
                 bail!(
                     "{}: there is no executable {name} beside it: is it missing, or not \
@@ -188,7 +188,7 @@ fn executable(path: &Path, note: &mut dyn FnMut(&str)) -> anyhow::Result<Option<
         note(&format!("{shown} is not executable: `chmod +x {shown}` makes it a tool"));
         return Ok(None);
     }
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     if !is_name(&name) {
         bail!(
             "{shown}: a tool's name has letters, digits, `_` and `-`, at most {MAX_NAME}: rename it"

@@ -183,7 +183,7 @@ impl Waiting {
         };
         let place = place.filter(|place| *place < self.calls.len())?;
         let WaitingCall { id, executor, .. } = self.calls.remove(place);
-        Some((self.texts.get(id).unwrap_or_default(), executor))
+        Some((self.texts.within(id), executor))
     }
 }
 

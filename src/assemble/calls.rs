@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use smallvec::SmallVec;
 
 use crate::assemble::call::{AssembledCall, CallIds, is_nothing};
-use crate::assemble::context::Inference;
+use crate::assemble::context::{Inference, reused};
 use crate::event::{Arguments, CallPart, Key, WarningCode, Withdrawn};
 
 const REPEATED_ID: Inference =
@@ -163,7 +163,7 @@ impl AssembledCalls {
     #[inline]
     pub(super) fn add(&mut self, max_depth: usize) -> u64 {
         let index = self.count;
-        let mut call = self.spare.take().unwrap_or_default();
+        let mut call = reused(&mut self.spare);
         call.begin(index, max_depth);
         self.open.push_back(call);
         self.count += 1;

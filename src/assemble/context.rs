@@ -49,6 +49,11 @@ impl Default for AssemblerConfig {
     }
 }
 
+/// Returns what was kept for the next time, with its buffers, or a new one.
+pub(super) fn reused<T: Default>(spare: &mut Option<Box<T>>) -> Box<T> {
+    spare.take().unwrap_or_default()
+}
+
 /// All that the parts of a message need to know.
 pub(super) struct Context {
     pub(super) config: AssemblerConfig,

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::assemble::call::{AssembledCall, Waiting, is_nothing};
 use crate::assemble::calls::AssembledCalls;
-use crate::assemble::context::{ChoiceOut, Inference};
+use crate::assemble::context::{ChoiceOut, Inference, reused};
 use crate::assemble::failures::Failures;
 use crate::event::owned::Owned;
 use crate::event::{
@@ -180,7 +180,7 @@ impl OpenMessage {
     }
 
     fn choice(&mut self, out: &ChoiceOut<'_, '_>) -> &mut ChoiceState {
-        self.choices.or_insert_with(out.choice, || self.spare.take().unwrap_or_default())
+        self.choices.or_insert_with(out.choice, || reused(&mut self.spare))
     }
 
     /// Emits a warning; that of an unknown type of event or an unknown member once, as long as there
@@ -198,8 +198,7 @@ impl OpenMessage {
     }
 
     fn part(&mut self, part: &CallPart<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
-        let state =
-            self.choices.or_insert_with(out.choice, || self.spare.take().unwrap_or_default());
+        let state = self.choices.or_insert_with(out.choice, || reused(&mut self.spare));
         let index = match state.calls.next(part) {
             Some(index) => index,
             None => {

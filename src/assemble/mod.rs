@@ -25,7 +25,7 @@ use crate::event::{
 };
 use crate::tools::Tools;
 pub use context::AssemblerConfig;
-use context::{ChoiceOut, Context};
+use context::{ChoiceOut, Context, reused};
 use log::Logged;
 use message::OpenMessage;
 
@@ -271,7 +271,7 @@ impl Assembler {
         }
         emit(&Kind::Start(Start { framing: self.framing, ..start }).into())?;
         self.context.warned = None;
-        let message = self.message.insert(self.spare.take().unwrap_or_default());
+        let message = self.message.insert(reused(&mut self.spare));
         let mut out = ChoiceOut::new(0, &mut self.context, emit);
         for pending in mem::take(&mut self.pending) {
             message.feed(&pending.get().into(), &mut out)?;

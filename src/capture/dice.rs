@@ -26,8 +26,7 @@ impl Dice {
 
     /// Returns a number below `end`, or 0 if that is 0.
     pub fn below(&mut self, end: usize) -> usize {
-        let number = self.number().checked_rem(end as u64).unwrap_or_default();
-        usize::try_from(number).unwrap_or_default()
+        if end == 0 { 0 } else { self.number() as usize % end }
     }
 
     /// True once in so many times.

@@ -9,9 +9,8 @@ use similar::{
 };
 use unicode_security::skeleton;
 
-use crate::capture::filter::Compared;
+use crate::capture::filter::{Compared, kind};
 use crate::cut::Cut as _;
-use crate::json;
 use crate::json::{ObjectMembers, make_safe, members};
 
 /// The events before and after a difference that are shown.
@@ -155,7 +154,7 @@ impl Hunk {
                 continue;
             };
             let mut paths = Vec::new();
-            paths_between(&kind(event), event, other, &mut paths);
+            paths_between(kind(event), event, other, &mut paths);
             paths.into_iter().for_each(|path| self.add_kind(path));
             let (gone, came) = rows(event, other);
             self.rows.extend(gone);
@@ -420,14 +419,7 @@ pub(crate) fn shorten(text: &str, before: usize, after: usize) -> String {
     if count <= before + after + 1 {
         return text.to_owned();
     }
-    let (head, tail) = (text.get(..place(before)), text.get(place(count - after)..));
-    format!("{}…{}", head.unwrap_or_default(), tail.unwrap_or_default())
-}
-
-/// The type of an event.
-fn kind(event: &str) -> String {
-    let kind = members(event).first().map(|(_, value)| json::read::<json::Str<'_>>(value.get()));
-    kind.and_then(Result::ok).unwrap_or_default().into_text().into_owned()
+    format!("{}…{}", text.before(place(before)), text.after(place(count - after)))
 }
 
 #[cfg(test)]

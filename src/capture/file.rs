@@ -58,7 +58,8 @@ impl RecordedHead {
     /// Reads the last of the heads that these bytes are.
     pub(crate) fn new(bytes: &[u8], head: HttpHead) -> Self {
         let text = String::from_utf8_lossy(bytes).replace('\r', "");
-        let last = text.trim_end().rsplit("\n\n").next().unwrap_or_default();
+        let text = text.trim_end();
+        let last = text.rsplit_once("\n\n").map_or(text, |(_, last)| last);
         let header = |line: &str| {
             let (name, value) = line.split_once(':')?;
             let is_kept = !OF_CONNECTION.contains(&name.to_ascii_lowercase().as_str());
@@ -168,8 +169,8 @@ impl Capture {
 
     /// Returns the bytes in this range.
     fn within(&self, range: &Range<u64>) -> &[u8] {
-        let [start, end] = [range.start, range.end].map(|at| usize::try_from(at).ok());
-        start.zip(end).and_then(|(start, end)| self.bytes.get(start..end)).unwrap_or_default()
+        let place = |at| usize::try_from(at).unwrap_or(usize::MAX);
+        self.bytes.within(place(range.start)..place(range.end))
     }
 
     /// True if it is in this format.

@@ -1,5 +1,6 @@
 //! The part of events that is compared.
 
+use crate::cut::until;
 use crate::json;
 
 /// What changes when the same answer is recorded again: ids, times, signatures, fingerprints, counts.
@@ -66,8 +67,7 @@ impl Filter {
     }
 
     fn event(&self, event: &str) -> Option<String> {
-        let members = json::members(event);
-        let kind = members.first().map_or("", |(_, value)| value.get().trim_matches('"'));
+        let (members, kind) = (json::members(event), kind(event));
         if !self.only.is_empty() && !self.only.iter().any(|only| only == kind) {
             return None;
         }
@@ -83,6 +83,11 @@ impl Filter {
         });
         Some(json::object(kept))
     }
+}
+
+/// Returns the type of an event's line, without reading the rest of it.
+pub(crate) fn kind(line: &str) -> &str {
+    until(line.strip_prefix("{\"type\":\"").unwrap_or(line), "\"")
 }
 
 /// Returns a JSON value without the members at these paths. In a path, `*` is any member, `**` any

@@ -135,7 +135,7 @@ impl GoldenFile {
         let plain = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
         let heads = plain.lines().filter_map(|line| serde_json::from_str::<GoldenLine>(line).ok());
         let heads = heads.filter(|header| header.kind == "golden");
-        let head = heads.map(|header| header.head).reduce(GoldenHead::with).unwrap_or_default();
+        let head = heads.map(|header| header.head).fold(GoldenHead::default(), GoldenHead::with);
         GoldenFile { golden: Golden::read(&plain), head, is_recoded: plain.len() < text.len() }
     }
 }
@@ -198,10 +198,7 @@ impl Golden {
     /// Returns the text of the file.
     pub(crate) fn text(&self) -> String {
         let header = GoldenLine { kind: "golden".into(), v: VERSION, head: self.head.clone() };
-        let mut text = serde_json::to_string(&header).unwrap_or_default();
-        text.push('\n');
-        text.push_str(&self.events);
-        text
+        json::line_of(&header) + &self.events
     }
 }
 

@@ -14,7 +14,6 @@ use crate::cut::Cut as _;
 use crate::event::{CallInput, Event, Kind, Start};
 use crate::format::support::object::Object;
 use crate::format::{Call, Request};
-use crate::json;
 use crate::pipeline::{Config, Pipeline};
 use crate::sink::Sink;
 
@@ -134,7 +133,7 @@ impl GivenCall {
 /// request holds, in their order.
 pub(crate) fn next(answers: &[&HeldAnswer], request: &Object<'_>, row: Option<&Request>) -> usize {
     let Some(row) = row else { return 0 };
-    let list = request.get(row.list).and_then(json::elements).unwrap_or_default();
+    let list = request.each(row.list);
     // Where the provider keeps the conversation, the request names the answer before.
     if let Some(last) = row.by_id.and_then(|key| request.word(key)) {
         let is_last = |(_, given): &(usize, &&HeldAnswer)| given.id.as_deref() == Some(&*last);

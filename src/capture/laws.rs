@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::assemble::AssemblerConfig;
 use crate::capture::dice::Dice;
 use crate::capture::difference::shorten;
+use crate::capture::filter::kind;
 use crate::capture::shrink;
 use crate::convert::{Options, convert};
 use crate::cut::Cut as _;
@@ -167,7 +168,7 @@ fn pieces(subject: &Subject<'_>) -> LawBroken {
     }
     let frames = frames(config, input);
     for _ in 0..frames.len().min(8) {
-        let place = frames.get(dice.below(frames.len())).copied().unwrap_or_default();
+        let Some(place) = frames.get(dice.below(frames.len())) else { break };
         let place = (place + dice.below(3)).saturating_sub(1);
         check(vec![place], dice.below(2) == 0)?;
     }
@@ -180,8 +181,9 @@ fn cuts(subject: &Subject<'_>) -> LawBroken {
     let whole = read(config, &[input]);
     // Whoever cuts an input is not the model that stopped by itself.
     let config = &Config { at_end: Config::default().at_end, ..config.clone() };
-    let known = MessageLines::all(&whole).first().map(MessageLines::format).unwrap_or_default();
-    let known = format::find(&known).filter(|row| row.name != "error" && row.name != "text");
+    let known = MessageLines::all(&whole).first().and_then(MessageLines::format);
+    let known = known.and_then(format::find);
+    let known = known.filter(|row| row.name != "error" && row.name != "text");
     let dice = &mut Dice::of(input);
     let mut places = frames(config, input);
     places.extend((0..RANDOM).map(|_| dice.below(input.len())));
@@ -189,8 +191,7 @@ fn cuts(subject: &Subject<'_>) -> LawBroken {
         let prefix = input.before(at);
         let mut out = read(config, &[prefix]);
         // So little came that it may be plain text, unless someone knows better.
-        let is_text = |message: &MessageLines<'_>| message.format() == "text";
-        if known.is_some() && MessageLines::all(&out).iter().all(is_text) {
+        if known.is_some() && MessageLines::all(&out).iter().all(MessageLines::is_text) {
             out = read(&Config { format: known, ..config.clone() }, &[prefix]);
         }
         // More may come after a finish reason, and spoil the end that it was.
@@ -237,7 +238,7 @@ pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> La
     let pairs = messages.iter().zip(&whole).enumerate();
     for (at, (message, whole)) in pairs.filter(|(_, (message, _))| message.is_good()) {
         // So little came of the last of several responses that it may be plain text.
-        if at > 0 && at == last && message.format() == "text" && whole.format() != "text" {
+        if at > 0 && at == last && message.is_text() && !whole.is_text() {
             continue;
         }
         // A prefix that ends well holds the end that the whole has, but for what came after it and
@@ -245,13 +246,13 @@ pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> La
         let (end, other) = (message.last(), whole.last());
         let is_same = match member(other, "code") {
             // The end of the input is the end of plain text, wherever it comes.
-            Some("\"truncated\"") => message.format() == "text" || excused(Excuse::EndsEarly),
+            Some("\"truncated\"") => message.is_text() || excused(Excuse::EndsEarly),
             Some(_) => true,
             // A log names an end where one was not reached, and none where the input ends.
             None if member(end, "inferred").is_some() && excused(Excuse::EndsEarly) => true,
             None => {
                 let is_same = |key: &&str| member(end, key) == member(other, key);
-                message.format() == "text" || ["raw_finish_reason", "inferred"].iter().all(is_same)
+                message.is_text() || ["raw_finish_reason", "inferred"].iter().all(is_same)
             }
         };
         if !is_same && !excused(Excuse::LooksWhole) {
@@ -327,10 +328,12 @@ pub fn other_lines(input: &[u8], out: &str) -> Vec<Vec<u8>> {
 
 /// Returns lines without their places in the input.
 pub fn without_offsets(out: &str) -> String {
-    let mut parts = out.split(",\"offset\":");
-    let mut bare = parts.next().unwrap_or_default().to_owned();
-    bare.extend(parts.map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit())));
-    bare
+    let parts = out.split(",\"offset\":").enumerate();
+    let bare = parts.map(|(number, part)| match number {
+        0 => part,
+        _ => part.trim_start_matches(|c: char| c.is_ascii_digit()),
+    });
+    bare.collect()
 }
 
 fn lines(subject: &Subject<'_>) -> LawBroken {
@@ -456,9 +459,13 @@ impl<'a> MessageLines<'a> {
     }
 
     /// Returns the format that it was found to be in.
-    fn format(&self) -> String {
-        let first = self.lines.first().copied().unwrap_or_default();
-        member(first, "format").unwrap_or_default().trim_matches('"').to_owned()
+    fn format(&self) -> Option<&'a str> {
+        Some(member(self.lines.first()?, "format")?.trim_matches('"'))
+    }
+
+    /// True if it was read as plain text.
+    fn is_text(&self) -> bool {
+        self.format() == Some("text")
     }
 
     /// Returns the answer, as it is written in JSON.
@@ -473,11 +480,11 @@ impl<'a> MessageLines<'a> {
     fn client_calls(&self) -> Vec<(Option<&'a str>, String)> {
         let lines = self.lines.iter().filter(|line| kind(line) == "tool_call");
         let lines = lines.filter(|line| member(line, "executor").is_none());
-        let arguments = |line| match member(line, "input") {
-            Some(input) => format!("{{\"input\":{input}}}"),
-            None => member(line, "arguments").unwrap_or_default().to_owned(),
+        let arguments = |line: &'a str| match member(line, "input") {
+            Some(input) => Some(format!("{{\"input\":{input}}}")),
+            None => member(line, "arguments").map(str::to_owned),
         };
-        lines.map(|line| (member(line, "name"), arguments(line))).collect()
+        lines.filter_map(|line| Some((member(line, "name"), arguments(line)?))).collect()
     }
 
     /// True if it came to its own end, and the provider saw no error in that.
@@ -530,12 +537,6 @@ fn calls<'m, 'a: 'm>(
     let lines = lines.filter(|line| kind(line) == "tool_call");
     lines.for_each(|line| *calls.entry(*line).or_default() += 1);
     calls
-}
-
-/// Returns the type of a line, without reading the rest of it.
-fn kind(line: &str) -> &str {
-    let rest = line.strip_prefix("{\"type\":\"").unwrap_or_default();
-    rest.split('"').next().unwrap_or_default()
 }
 
 #[cfg(test)]

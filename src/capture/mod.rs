@@ -24,7 +24,7 @@ pub(crate) use answer::{AnswerBody, PlayedAnswer};
 pub use dice::Dice;
 pub(crate) use difference::{Diff, shorten};
 pub(crate) use file::Capture;
-pub(crate) use filter::{Compared, Filter};
+pub(crate) use filter::{Compared, Filter, kind};
 pub(crate) use golden::{Golden, GoldenError, GoldenFile, GoldenHead, joined, joined_as};
 pub use laws::{Excuse, other_lines, prefix_of, without_offsets};
 pub(crate) use laws::{LAWS, Law, ReadWith};

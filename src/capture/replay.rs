@@ -305,8 +305,9 @@ impl Timeline {
                 first.saturating_add(seconds(frame as f64 / per_second))
             }
             Timeline::Recorded { rhythm, speed, first } => {
-                let time = |offset| rhythm.read_of(offset).or(rhythm.last()).map(|read| read.time);
-                let [begin, time] = [0, offset as u64].map(|at| time(at).unwrap_or_default());
+                let [begin, time] = [0, offset as u64].map(|at| {
+                    rhythm.read_of(at).or(rhythm.last()).map_or(Duration::ZERO, |read| read.time)
+                });
                 let played = |time: Duration| seconds(time.as_secs_f64() / speed);
                 first.map_or(played(time), |first| first.saturating_add(played(time - begin)))
             }

@@ -8,6 +8,7 @@ use crate::capture::answer::{AnswerBody, PlayedAnswer};
 use crate::capture::file::{Capture, RecordedHead};
 use crate::capture::replay::{Plan, Play};
 use crate::cassette::Exchange;
+use crate::cut::{Cut as _, until};
 use crate::frame::http::find_heads;
 use crate::io::http::HttpRequest;
 use crate::json;
@@ -59,12 +60,12 @@ enum Likeness {
 
 impl TapeRequest {
     fn new(method: &str, url: &str, body: &[u8]) -> Self {
-        let url = url.split('#').next().unwrap_or_default();
+        let url = until(url, "#");
         let target = url
             .split_once("://")
-            .map_or(url, |(_, rest)| rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"));
+            .map_or(url, |(_, rest)| rest.find('/').map_or("/", |at| rest.after(at)));
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let is_key = |part: &&str| KEYS.contains(&part.split('=').next().unwrap_or_default());
+        let is_key = |part: &&str| KEYS.contains(&until(part, "="));
         let parts = query.split('&').filter(|part| !part.is_empty() && !is_key(part));
         let mut query: Vec<String> = parts.map(str::to_owned).collect();
         query.sort_unstable();
@@ -108,7 +109,7 @@ impl Tape {
             Ok(Track {
                 asked: TapeRequest::new(&exchange.method, &exchange.url, &exchange.request),
                 status: exchange.status,
-                headers: recorded.map(|recorded| recorded.headers).unwrap_or_default(),
+                headers: recorded.into_iter().flat_map(|recorded| recorded.headers).collect(),
                 plan: Arc::new(plan?),
                 name,
             })
@@ -126,11 +127,11 @@ impl Tape {
             let all = self.tracks.iter().enumerate();
             all.filter(|(_, track)| asked.is_of(&track.asked, likeness)).map(|(at, _)| at).collect()
         };
-        let all = [Likeness::Bytes, Likeness::Value, Likeness::Place];
-        let found = all.map(places).into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+        let mut all = [Likeness::Bytes, Likeness::Value, Likeness::Place].into_iter().map(places);
+        let found = all.find(|found| !found.is_empty());
         let mut played = self.played.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = found.iter().copied().filter(|at| played.get(*at) == Some(&0));
-        let at = next.next().or(found.last().copied());
+        let mut next = found.iter().flatten().filter(|at| played.get(**at) == Some(&0));
+        let at = next.next().or(found.iter().flatten().last()).copied();
         let Some((at, track)) = at.and_then(|at| Some((at, self.tracks.get(at)?))) else {
             return Err(self.nearest(&asked));
         };

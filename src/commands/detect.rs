@@ -135,15 +135,12 @@ struct VerdictRow<'a> {
 
 /// Returns a verdict as text, or as a line of JSON.
 pub fn describe(verdict: &Verdict, file: Option<&str>, as_json: bool) -> String {
-    let mut out = String::new();
     if as_json {
         let Verdict { framing, format, evidence, alternatives } = verdict;
         let row = VerdictRow { file, framing, format, evidence, alternatives };
-        // Serialising text and lists of text never fails.
-        json::make_safe(&serde_json::to_string(&row).unwrap_or_default(), &mut out);
-        out.push('\n');
-        return out;
+        return json::line_of(&row);
     }
+    let mut out = String::new();
     let mut line = |key: &str, text: &str| {
         out.push_str(&format!("{key:<9}"));
         json::make_safe(text, &mut out);

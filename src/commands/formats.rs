@@ -2,6 +2,7 @@
 //! or all of one row.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use anyhow::{anyhow, bail};
 use serde::Serialize;
@@ -57,7 +58,7 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
         }
     }
     print(&match (args.json, &args.name) {
-        (true, _) => listing.json(),
+        (true, _) => json::line_of(&listing),
         (false, None) => listing.table(columns().unwrap_or(usize::MAX)),
         (false, Some(_)) => listing.rows().map(|row| row.page()).collect::<Vec<_>>().join("\n"),
     })
@@ -190,15 +191,6 @@ impl Listing {
         );
         out
     }
-
-    /// Returns the tables as one object, on a line.
-    fn json(&self) -> String {
-        let mut out = String::new();
-        // Serialising text and lists of text never fails.
-        json::make_safe(&serde_json::to_string(self).unwrap_or_default(), &mut out);
-        out.push('\n');
-        out
-    }
 }
 
 impl ListedRow {
@@ -218,7 +210,7 @@ impl ListedRow {
     }
 
     fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        [self.name].into_iter().chain(self.aliases.unwrap_or_default().iter().copied())
+        [self.name].into_iter().chain(self.aliases.into_iter().flatten().copied())
     }
 
     /// Returns what can be done with it, in the columns of [`CAN`].
@@ -231,33 +223,38 @@ impl ListedRow {
     }
 
     fn about(&self) -> String {
-        self.about.map_or_else(|| self.models.unwrap_or_default().join(", "), str::to_owned)
+        self.about.map_or_else(|| listed(self.models), str::to_owned)
     }
 
     /// Returns all of the row, a line for each part.
     fn page(&self) -> String {
         let mut out = String::new();
-        let mut part = |name: &str, text: &str| {
+        let mut part = |name: &str, words: Option<&[&str]>| {
+            let text = listed(words);
             if !text.is_empty() {
                 out.push_str(&format!("{name:<12} "));
-                json::make_safe(text, &mut out);
+                json::make_safe(&text, &mut out);
                 out.push('\n');
             }
         };
-        part(self.kind, self.name);
-        part("also called", &self.aliases.unwrap_or_default().join(", "));
-        part("about", self.about.unwrap_or_default());
-        part("models", &self.models.unwrap_or_default().join(", "));
+        part(self.kind, Some(&[self.name]));
+        part("also called", self.aliases);
+        part("about", self.about.as_ref().map(slice::from_ref));
+        part("models", self.models);
         for (at, marker) in self.markers.iter().flatten().enumerate() {
-            part(if at == 0 { "markers" } else { "" }, marker);
+            part(if at == 0 { "markers" } else { "" }, Some(&[marker]));
         }
         let can = [(self.writes, "convert --to"), (self.next, "next and agent")];
         let can = can.into_iter().filter(|(can, _)| *can == Some(true)).map(|(_, what)| what);
-        part("written by", &can.collect::<Vec<_>>().join(", "));
-        part("told by", &self.evidence.unwrap_or_default().join(", "));
-        part("see", self.link.unwrap_or_default());
+        part("written by", Some(&can.collect::<Vec<_>>()));
+        part("told by", self.evidence);
+        part("see", self.link.as_ref().map(slice::from_ref));
         out
     }
+}
+
+fn listed(words: Option<&[&str]>) -> String {
+    words.into_iter().flatten().copied().collect::<Vec<_>>().join(", ")
 }
 
 /// Adds a name and the texts beside it. The lines of the last one break at words.
@@ -318,7 +315,7 @@ mod tests {
             let near = nearest(name, &names);
             assert_eq!(near.iter().filter(|near| *near == name).count(), 1, "{name}: {near:?}");
         }
-        let (text, object) = (listing.table(80), listing.json());
+        let (text, object) = (listing.table(80), json::line_of(&listing));
         for row in listing.rows() {
             let is_line = |line: &str| line.split(' ').next() == Some(row.name);
             assert!(text.lines().any(is_line), "{}", row.name);

@@ -105,7 +105,7 @@ fn accept(service: &Arc<Service>, listener: &TcpListener, name: &str) {
         let started = listener.accept().and_then(|(stream, _)| {
             let service = Arc::clone(service);
             // A client that leaves is no error of the server.
-            thread::Builder::new().spawn(move || serve(&service, &stream).unwrap_or_default())
+            thread::Builder::new().spawn(move || drop(serve(&service, &stream)))
         });
         if let Err(error) = started {
             report(&mut io::stderr(), &format!("{name}: {error}"));

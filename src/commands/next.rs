@@ -154,16 +154,14 @@ fn read_results(path: &str) -> anyhow::Result<Vec<CallResult>> {
 /// Returns the result of each call: one of those that are given, or what is wrong with the call.
 fn assigned(message: &LastMessage, given: &[CallResult]) -> Result<Vec<CallResult>, Refused> {
     let assigned = request::assign(&message.calls, given)?;
-    let missing = message.calls.iter().zip(&assigned);
-    let mut missing = missing
-        .filter(|(call, given)| given.is_none() && call.fault.is_none())
-        .map(|(call, _)| call)
-        .peekable();
-    if missing.peek().is_some() {
-        return Err(request::unanswered(missing));
+    let (mut results, mut missing) = (Vec::new(), Vec::new());
+    for (call, given) in message.calls.iter().zip(assigned) {
+        match given.or_else(|| call.correction()) {
+            Some(result) => results.push(result),
+            None => missing.push(call),
+        }
     }
-    let calls = message.calls.iter().zip(assigned);
-    Ok(calls.map(|(call, given)| given.or_else(|| call.correction()).unwrap_or_default()).collect())
+    if missing.is_empty() { Ok(results) } else { Err(request::unanswered(missing.into_iter())) }
 }
 
 /// Reads the answer, and hands its events on.

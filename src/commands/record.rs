@@ -51,8 +51,9 @@ pub(super) fn record(args: &RecordCommand) -> anyhow::Result<u8> {
 struct Growing {
     file: File,
     is_regular: bool,
-    /// The length of the pieces that were written; none before the first one.
-    length: Option<u64>,
+    is_begun: bool,
+    /// The length of the pieces that were written.
+    length: u64,
 }
 
 impl Growing {
@@ -64,28 +65,28 @@ impl Growing {
         if is_regular && is_standard_input(&file)? {
             bail!("{name}: is standard input as well");
         }
-        Ok(Growing { file, is_regular, length: None })
+        Ok(Growing { file, is_regular, is_begun: false, length: 0 })
     }
 
     /// Empties the file, if that is still to be done.
     fn begin(&mut self) -> io::Result<()> {
-        if self.length.is_none() && self.is_regular {
+        if !self.is_begun && self.is_regular {
             self.file.set_len(0)?;
         }
-        self.length.get_or_insert_default();
+        self.is_begun = true;
         Ok(())
     }
 
     fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.begin()?;
         self.file.write_all(bytes)?;
-        *self.length.get_or_insert_default() += bytes.len() as u64;
+        self.length += bytes.len() as u64;
         Ok(())
     }
 
     /// Cuts the file back to this length, if it was begun.
     fn cut(&mut self, length: u64) {
-        if self.length.is_some() && self.is_regular {
+        if self.is_begun && self.is_regular {
             // A device has no length to be cut to; there is no one else to tell.
             let _ = self.file.set_len(length);
         }
@@ -116,7 +117,7 @@ impl RecordingFiles {
 
     fn write(&mut self, bytes: &[u8], lines: &str) -> io::Result<()> {
         let RecordingFiles { capture, times, .. } = self;
-        let lengths = [&*capture, &*times].map(|file| file.length.unwrap_or_default());
+        let lengths = [capture.length, times.length];
         let written = capture.add(bytes).and_then(|()| times.add(lines.as_bytes()));
         if written.is_err() {
             capture.cut(lengths[0]);

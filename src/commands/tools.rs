@@ -124,7 +124,7 @@ impl Hands {
                 runner.admit(call, None, out)?;
             }
             runner.run(&mut children, None, out)?;
-            Ok(message.calls.iter().map(|call| runner.take(call).unwrap_or_default()).collect())
+            Ok(message.calls.iter().map(|call| runner.take(call)).collect())
         };
         let ran = run();
         children.stop()?;

@@ -36,7 +36,8 @@ impl UniqueIds {
     /// Returns the ids of the message that begins so. `number` tells it from others with the same
     /// content.
     pub(crate) fn new(number: u64, start: &Start<'_>) -> Self {
-        let sum = add(checksum(&number.to_le_bytes()), start.id.unwrap_or_default().as_bytes());
+        let sum = checksum(&number.to_le_bytes());
+        let sum = start.id.map_or(sum, |id| add(sum, id.as_bytes()));
         UniqueIds { sum, made_up: BTreeSet::new() }
     }
 

@@ -91,13 +91,14 @@ const REQUEST: &str = "this is a request, not an answer: send it (`curl -sSN \"$
 
 /// True if a record holds a conversation and no answer, as requests do.
 fn is_request(data: &[u8]) -> bool {
-    let json = std::str::from_utf8(data).unwrap_or_default().trim_start();
+    let Ok(json) = std::str::from_utf8(data).map(str::trim_start) else { return false };
     let mut requests = FORMATS.iter().filter_map(|row| row.request);
     // The first of what was said, and by whom.
     let is_said = |list: &str| {
-        let said = json::elements(list).and_then(|list| list.first().copied()).unwrap_or_default();
-        let has = |key: &&str| json::member(said, key).is_some();
-        said.starts_with('{') && ["role", "parts", "content"].iter().any(has)
+        json::member(list, "0").is_some_and(|said| {
+            let has = |key: &&str| json::member(said, key).is_some();
+            said.starts_with('{') && ["role", "parts", "content"].iter().any(has)
+        })
     };
     json.starts_with('{') && requests.any(|row| json::member(json, row.list).is_some_and(is_said))
 }

@@ -53,7 +53,7 @@ pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: boo
     // The closure never fails, and a framer only fails if it does.
     let fed = framer.feed(head, &mut see);
     if fed.is_ok() && ended {
-        framer.finish(&mut see).unwrap_or_default();
+        drop(framer.finish(&mut see));
     }
     let mut verdict = search.verdict;
     if verdict.evidence.is_empty() {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use memchr::memchr_iter;
 
-use crate::cut::Cut as _;
+use crate::cut::{Cut as _, until};
 use crate::detect::WINDOW;
 use crate::detect::record::{candidates, see_record};
 use crate::event::mask;
@@ -80,7 +80,13 @@ impl LeadingLines {
         let head = self.held.before(WINDOW);
         let banners = FORMATS.iter().flat_map(|format| format.banners).copied();
         let size = match leading(head, ended, banners) {
-            found if found != Leading::None && is_framed(head, ended) => 0,
+            // The first line is a part of the stream itself.
+            found
+                if found != Leading::None
+                    && first(head, ended).is_some_and(|row| !row.is_text()) =>
+            {
+                0
+            }
             Leading::Open if !ended => return (Cow::Borrowed(&[]), None),
             Leading::Lines(size) => match is_stream(head.after(size), ended) {
                 Some(true) => size,
@@ -96,15 +102,10 @@ impl LeadingLines {
     }
 }
 
-/// True if the first line is a part of the stream itself.
-fn is_framed(head: &[u8], ended: bool) -> bool {
-    first(head, ended).is_some_and(|framing| !framing.is_text())
-}
-
 fn skipped(lines: &[u8]) -> Skipped {
     let begin = lines.len() - lines.trim_ascii_start().len();
     let text = String::from_utf8_lossy(lines.trim_ascii());
-    let first = text.lines().next().unwrap_or_default();
+    let first = until(&text, "\n").trim_end();
     let count = memchr_iter(b'\n', lines.trim_ascii()).count() + 1;
     let what = if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
     let message = format!(

@@ -1,7 +1,7 @@
 //! Recognises inputs that hold no stream among those that only plain text fits, so that the error
 //! names what they are and what to do.
 
-use memchr::memmem;
+use memchr::{memmem, memrchr};
 
 use crate::cut::Cut as _;
 
@@ -224,8 +224,9 @@ fn is_error_of_tool(head: &[u8], ended: bool) -> Option<bool> {
         return if text.is_empty() && !ended { None } else { Some(false) };
     }
     let lower = text.to_ascii_lowercase();
-    let mut lines = lower.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
-    let open = lines.next_back().unwrap_or_default();
+    let (lines, open) = lower.split_at(memrchr(b'\n', &lower).map_or(0, |at| at + 1));
+    let mut lines = lines.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let open = open.trim_ascii_end();
     let is_one = |line: &[u8]| {
         let holds = |(begins, has): &(&[u8], &[u8])| {
             line.starts_with(begins) && (has.is_empty() || memmem::find(line, has).is_some())

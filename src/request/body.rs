@@ -92,7 +92,7 @@ impl RequestBody {
             self.0.replace_range(span, &whole);
             return true;
         }
-        match json::elements(list).unwrap_or_default().last() {
+        match json::elements(list).and_then(|mut elements| elements.pop()) {
             Some(last) => {
                 let end = self.place(last).end;
                 self.0.insert_str(end, &format!(",{added}"));
@@ -145,7 +145,7 @@ impl RequestBody {
 
     /// Returns the keys of the object in this place, and where their values stand.
     fn members(&self, object: Range<usize>) -> Vec<(String, Range<usize>)> {
-        let members = json::members(self.0.get(object).unwrap_or_default()).into_iter();
+        let members = json::members(self.0.within(object)).into_iter();
         members.map(|(key, value)| (key.into_owned(), self.place(value.get()))).collect()
     }
 

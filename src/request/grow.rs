@@ -162,17 +162,16 @@ pub(crate) fn guess<'w>(
 /// Checks that an answer may follow the request: that its list ends in what a model answers to.
 pub(crate) fn check_end(body: &RequestBody, row: &Request) -> Result<(), Refused> {
     let Request { list, paused, .. } = row;
-    let last = body.last(list).unwrap_or_default();
-    let role = json::member(last, "role").unwrap_or_default();
+    let Some(last) = body.last(list) else { return Ok(()) };
+    let is_own = matches!(json::member(last, "role"), Some("\"assistant\"" | "\"model\""));
     // A turn that the provider paused is answered by its continuation.
-    let is_paused = paused.iter().any(|path| has(last, path));
-    match role {
-        "\"assistant\"" | "\"model\"" if !is_paused => Err(Refused::malformed(format!(
-            "the last of `{list}` is the assistant's own: the answer has been appended already, or \
-             a user's message is missing"
-        ))),
-        _ => Ok(()),
+    if !is_own || paused.iter().any(|path| has(last, path)) {
+        return Ok(());
     }
+    Err(Refused::malformed(format!(
+        "the last of `{list}` is the assistant's own: the answer has been appended already, or a \
+         user's message is missing"
+    )))
 }
 
 /// Finds the result of each call: by its id, of two calls with one id in their order; else by its
@@ -234,9 +233,11 @@ pub(crate) fn grow(
     growth: GrowthOptions,
 ) -> Result<Vec<String>, Refused> {
     let (append, set) = message.turn.as_ref().ok_or_else(|| no_turn(message))?;
-    let append = json::elements(append).unwrap_or_default();
+    let append = json::elements(append).ok_or_else(|| {
+        Refused::malformed(format!("the turn would append what is no list to `{}`", row.list))
+    })?;
     let append: Vec<String> = append.into_iter().map(str::to_owned).collect();
-    check_turn(row, &append, set.as_deref().unwrap_or_default())?;
+    check_turn(row, &append, set)?;
     let sent = (row.calls)(&append);
     let append = (row.fit)(body.as_str(), append);
     let mut notes = Vec::new();
@@ -263,7 +264,7 @@ pub(crate) fn grow(
             body.append(row.list, &whole, |value| first(row, value));
         }
     }
-    for (key, value) in json::members(set.as_deref().unwrap_or_default()) {
+    for (key, value) in json::members(set) {
         body.set(&key, value.get());
     }
     if !results.is_empty() && !growth.keep_choice {
@@ -423,12 +424,11 @@ pub(crate) fn add_user(body: &mut RequestBody, row: &Request, text: &str) -> Res
 /// Adds the system's text, if the request has none. Returns a note for the user if it has another.
 pub(crate) fn add_system(body: &mut RequestBody, row: &Request, text: &str) -> Option<String> {
     let System { paths, form } = row.system;
-    let is_system = |element: &str| {
-        let role = json::member(element, "role").unwrap_or_default();
-        matches!(role, "\"system\"" | "\"developer\"")
+    let is_system = |element: &&str| {
+        matches!(json::member(element, "role"), Some("\"system\"" | "\"developer\""))
     };
-    let list = json::elements(body.get(row.list).unwrap_or_default()).unwrap_or_default();
-    let element = list.into_iter().find(|element| is_system(element));
+    let list = body.get(row.list).and_then(json::elements);
+    let element = list.into_iter().flatten().find(is_system);
     let known = paths.iter().filter(|path| body.has(path)).find_map(|path| body.get(path));
     if let Some(known) = known.or(element) {
         let is_same = known.contains(&json::quote(text));
@@ -478,6 +478,17 @@ mod tests {
         assert_eq!(relaxed, expected.filter(|json| !json.is_empty()), "{format}: {choice}");
         assert_eq!(is_relaxed, expected.is_some(), "{format}: {choice}");
         assert_eq!(relax(&mut body, row), None, "{format}: {choice}");
+    }
+
+    #[test]
+    fn a_turn_that_is_no_list_is_refused() {
+        let row = request_of("anthropic").unwrap();
+        let mut body = RequestBody::new("{\"messages\":[]}".into()).unwrap();
+        let turn = Some(("{\"role\":\"assistant\"}".into(), "{}".into()));
+        let message = LastMessage { turn, ..LastMessage::default() };
+        let refused = grow(&mut body, row, &message, &[], GrowthOptions::default()).unwrap_err();
+        assert!(refused.why.contains("no list"), "{}", refused.why);
+        assert_eq!(body.as_str(), "{\"messages\":[]}");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) struct LastMessage {
     /// Results in the input, of the caller's calls.
     pub(crate) results: Vec<CallResult>,
     /// The part that the request has to hold: JSON of an array, and of an object.
-    pub(crate) turn: Option<(String, Option<String>)>,
+    pub(crate) turn: Option<(String, String)>,
     /// The reason why there is no turn.
     pub(crate) no_turn: Option<String>,
     /// Its end.
@@ -171,7 +171,7 @@ impl Sink for LastMessage {
                 })
             }
             Kind::Turn(Turn { append, set }) => {
-                self.turn = Some((append.into(), set.map(str::to_owned)));
+                self.turn = Some((append.into(), set.unwrap_or("{}").into()));
             }
             Kind::Warning(warning) => {
                 self.warnings += 1;

@@ -50,7 +50,9 @@ impl<W: Write> Sink for Ndjson<W> {
         let Event { choice, kind } = pieces.event;
         let begin = self.line.len();
         self.line(&Event::new(choice, kind.with_text("")));
-        self.line.repeat(begin, pieces.texts(), kind.text().unwrap_or_default());
+        if let Some(text) = kind.text() {
+            self.line.repeat(begin, pieces.texts(), text);
+        }
         self.write_if_much()
     }
 

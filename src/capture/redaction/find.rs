@@ -110,7 +110,7 @@ impl SecretFinder<'_> {
     }
 
     fn add_raw(&mut self, what: &'static str, range: Range<usize>, raw: Range<usize>) {
-        let is_replaced = is_word(self.bytes.get(raw.clone()).unwrap_or_default());
+        let is_replaced = is_word(self.bytes.within(raw.clone()));
         if !raw.is_empty() && !is_replaced {
             let value = self.text.text.within(range).to_vec();
             self.found.push(Secret { what, range: raw, value });
@@ -383,10 +383,12 @@ impl SecretFinder<'_> {
     /// True if it is a token that a model reads or writes: its probability or its number stands
     /// beside it.
     fn is_of_model(&self, value: &[u8], end: usize) -> bool {
-        let beside = self.next_member(end + 1).map(<[u8]>::to_ascii_lowercase).unwrap_or_default();
         let is_known = ["logprob", "log_prob", "likelihood", "tokenid", "token_id"];
-        let token = value.after(scheme(value));
-        token.contains(&b' ') || is_known.iter().any(|name| beside.starts_with(name.as_bytes()))
+        let is_beside = self
+            .next_member(end + 1)
+            .map(<[u8]>::to_ascii_lowercase)
+            .is_some_and(|beside| is_known.iter().any(|name| beside.starts_with(name.as_bytes())));
+        is_beside || value.after(scheme(value)).contains(&b' ')
     }
 
     /// Returns the text from the name of the next member on.

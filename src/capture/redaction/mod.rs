@@ -54,7 +54,10 @@ impl Redactor {
             at = end;
         }
         for message in messages {
-            make_checksum(capture.get_mut(message).unwrap_or_default());
+            let message = capture.get_mut(message).and_then(<[u8]>::split_last_chunk_mut);
+            if let Some((content, checksum)) = message {
+                *checksum = crc32fast::hash(content).to_be_bytes();
+            }
         }
         let mut replaced: Vec<Replaced> = replaced.into_values().chain(within).collect();
         replaced.sort_by_key(|row| row.offset);
@@ -153,13 +156,6 @@ fn messages(capture: &[u8]) -> Vec<Range<usize>> {
         at += length;
     }
     messages
-}
-
-/// Makes the checksum of a message anew.
-fn make_checksum(message: &mut [u8]) {
-    if let Some((content, checksum)) = message.split_last_chunk_mut() {
-        *checksum = crc32fast::hash(content).to_be_bytes();
-    }
 }
 
 #[cfg(test)]

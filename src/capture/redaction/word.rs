@@ -27,7 +27,7 @@ pub(super) fn word(secret: &[u8], number: usize) -> Vec<u8> {
 
 /// Returns an e-mail address in place of another.
 pub(super) fn address(secret: &[u8], number: usize) -> Vec<u8> {
-    let at = secret.iter().position(|&byte| byte == b'@').unwrap_or_default();
+    let at = secret.iter().position(|&byte| byte == b'@').unwrap_or(secret.len());
     let (name, host) = secret.split_at(at);
     let digits = number.to_string();
     let digits = if digits.len() < name.len() { digits } else { String::new() };

@@ -74,12 +74,12 @@ pub(super) fn violations(
     capture: &[u8],
     stderr: &mut dyn Write,
 ) -> Vec<Violation> {
-    let broken = |law: &&Law| law.broken(config, capture, read).is_some();
     let violation = |law: &'static Law| {
+        let how = law.broken(config, capture, read)?;
         let small = law.smallest(config, capture, read);
-        let how = law.broken(config, &small, read).unwrap_or_default();
+        let how = law.broken(config, &small, read).unwrap_or(how);
         let message = format!("not so: {}: {how}", law.about);
-        Violation::new(law.name, message, &small, (name, args), stderr)
+        Some(Violation::new(law.name, message, &small, (name, args), stderr))
     };
-    LAWS.iter().filter(broken).map(violation).collect()
+    LAWS.iter().filter_map(violation).collect()
 }

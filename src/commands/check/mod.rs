@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::bail;
 
 use crate::capture::{
-    Compared, Diff, Filter, Golden, GoldenError, GoldenFile, ReadWith, Redactor, joined,
+    Compared, Diff, Filter, Golden, GoldenError, GoldenFile, ReadWith, Redactor, joined, kind,
 };
 use crate::cli::Check;
 use crate::commands::check::laws::violations;
@@ -69,7 +69,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
         readings: Mutex::default(),
     };
     parallel(&inputs, args.jobs.into(), &|name| run.one(name))?;
-    let mut checked = run.checked.into_inner().unwrap_or_default();
+    let mut checked = run.checked.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut results: Vec<Checked> =
         inputs.names.iter().filter_map(|name| checked.remove(name.as_ref())).collect();
     let signal = inputs.signals.caught();
@@ -136,13 +136,9 @@ fn find_renamed(checked: &mut [Checked]) {
     for (gone, events) in of(&[ResultKind::NoCapture], checked) {
         let Some(at) = new.iter().position(|(_, other)| *other == events) else { continue };
         let (other, _) = new.remove(at);
-        let name = |at: usize| checked.get(at).map(|one| one.name.clone()).unwrap_or_default();
-        let (old, new) = (name(gone), name(other));
-        if let Some(one) = checked.get_mut(gone) {
-            one.message = format!("it was renamed: {new} gives the same events");
-        }
-        if let Some(one) = checked.get_mut(other) {
-            one.message.push_str(&format!("; it was {old}, and was renamed"));
+        if let Ok([old, new]) = checked.get_disjoint_mut([gone, other]) {
+            old.message = format!("it was renamed: {} gives the same events", new.name);
+            new.message.push_str(&format!("; it was {}, and was renamed", old.name));
         }
     }
 }
@@ -425,20 +421,13 @@ impl CheckRun<'_> {
 /// Returns what is odd about the events of a new golden file.
 fn odd(events: &str, is_text: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    let last = json::members(events.lines().last().unwrap_or_default());
-    let member = |key: &str| {
-        let value = last.iter().find(|(name, _)| name == key).map(|(_, value)| value.get());
-        value.map(|value| value.trim_matches('"').to_owned()).unwrap_or_default()
-    };
-    if member("type") == "error" {
-        notes.push(format!("it ends in the error {}: {}", member("code"), member("message")));
+    if let Some(last) = events.lines().last().filter(|last| kind(last) == "error") {
+        let words = ["code", "message"].into_iter().filter_map(|key| json::member(last, key));
+        let words: Vec<&str> = words.map(|word| word.trim_matches('"')).collect();
+        notes.push(format!("it ends in the error {}", words.join(": ")));
     }
-    let holds = |line: &str| {
-        let rest = line.strip_prefix("{\"type\":\"").unwrap_or_default();
-        !["start\"", "usage\"", "finish_reason\"", "error\"", "warning\""]
-            .iter()
-            .any(|kind| rest.starts_with(kind))
-    };
+    let holds =
+        |line: &str| !["start", "usage", "finish_reason", "error", "warning"].contains(&kind(line));
     if !events.lines().any(holds) {
         notes.push("it holds nothing: no text and no call".into());
     }

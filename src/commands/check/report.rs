@@ -37,7 +37,7 @@ pub(super) fn report(
     why: Option<&str>,
     style: ReportStyle,
 ) -> String {
-    let why_line = why.map(|why| format!("{why}\n")).unwrap_or_default();
+    let why_line: String = why.into_iter().flat_map(|why| [why, "\n"]).collect();
     match style.form {
         ReportForm::Text => format!("{}{why_line}{sum}\n", text(checked, style)),
         ReportForm::Json => {
@@ -80,9 +80,11 @@ fn text(checked: &[Checked], style: ReportStyle) -> String {
         }
     }
     for one in order {
-        let names = alike.remove(&one.diff.page(style.has_color)).unwrap_or_default();
         lines.extend(difference(one, style.has_color).lines().map(str::to_owned));
-        if let Some((_, others)) = names.split_first().filter(|(_, others)| !others.is_empty()) {
+        let names = alike.get(&one.diff.page(style.has_color));
+        if let Some([_, others @ ..]) = names.map(Vec::as_slice)
+            && !others.is_empty()
+        {
             let more = if others.len() > MAX_NAMES { ", …" } else { "" };
             let shown = others.iter().take(MAX_NAMES).copied().collect::<Vec<_>>().join(", ");
             let count = grouped(others.len() as u64);

@@ -201,9 +201,9 @@ impl ResultSum {
 
 impl fmt::Display for ResultSum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kept, broken) = self.laws.unwrap_or_default();
-        let laws =
-            [(kept, ("keeps the laws", "keep the laws")), (broken, ("breaks a law", "break laws"))];
+        let laws = self.laws.into_iter().flat_map(|(kept, broken)| {
+            [(kept, ("keeps the laws", "keep the laws")), (broken, ("breaks a law", "break laws"))]
+        });
         let counts = self.counts.iter().map(|(row, count)| (*count, row.words));
         let counts = counts.chain(laws).filter(|(count, _)| *count > 0);
         let parts = counts.map(|(count, (one, several))| {

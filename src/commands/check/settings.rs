@@ -14,7 +14,7 @@ use toml::Spanned;
 
 use crate::capture::{Filter, GoldenError, GoldenHead};
 use crate::cli::{Check, Cli, Command, Late, NONE, event_key, event_type};
-use crate::cut::Cut as _;
+use crate::cut::{Cut as _, until};
 use crate::pipeline::Config;
 
 /// The file that says how the captures of its folder and below are read and compared.
@@ -57,8 +57,9 @@ impl Settings {
     /// Adds what comes later: an option takes the place of one of its name, types and keys are more
     /// of them, and `none` forgets those before it.
     pub(super) fn then(&self, next: &Settings) -> Settings {
-        let name = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
-        let is_kept = |option: &&String| next.args.iter().all(|other| name(other) != name(option));
+        let is_kept = |option: &&String| {
+            next.args.iter().all(|other| until(other, "=") != until(option, "="))
+        };
         Settings {
             args: self.args.iter().filter(is_kept).chain(&next.args).cloned().collect(),
             only: added(&self.only, &next.only),
@@ -151,7 +152,7 @@ fn parsed(args: &[String]) -> Result<Check, String> {
         Ok(_) => Err("they name another command".into()),
         Err(error) => {
             let text = error.to_string();
-            let first = text.lines().next().unwrap_or_default();
+            let first = until(&text, "\n");
             Err(first.strip_prefix("error: ").unwrap_or(first).to_owned())
         }
     }

@@ -329,7 +329,7 @@ enum Span<'t> {
 
 /// Looks at a text that begins with a backtick or an asterisk.
 fn span(text: &str, ended: bool) -> Span<'_> {
-    let first = text.chars().next().unwrap_or_default();
+    let Some(first) = text.chars().next() else { return Span::Plain(0) };
     let run = text.chars().take_while(|c| *c == first).count();
     let (mark, rest) = text.split_at(run);
     let is_mark = first == '`' || run == 2;
