@@ -299,15 +299,11 @@ impl Envelope {
             found.push(InnerCall { name, id, arguments, has_others, is_ambiguous });
         } else if let Some(inner) = get(self.inner).filter(|inner| inner.starts_with('{')) {
             let first = found.len();
-            self.collect_flat(inner, found);
+            // Without looking further inside.
+            Envelope { inner: &[], ..*self }.collect_object(inner, found);
             if let Some(found) = found.get_mut(first) {
                 found.id = found.id.take().or(id);
             }
         }
-    }
-
-    /// Collects the call of one object, without looking further inside.
-    fn collect_flat(&self, object: &str, found: &mut Vec<InnerCall>) {
-        Envelope { inner: &[], ..*self }.collect_object(object, found);
     }
 }

@@ -65,7 +65,7 @@ impl<'s> Writer<'s> {
             }
             Event::MappingStart(0, None) => {
                 // A pair inside a list, `[a: b]`, has no braces.
-                if !is_visible && self.is_in_flow() {
+                if !is_visible && self.open.last().is_some_and(|open| open.is_flow) {
                     return None;
                 }
                 let schema = self.value_schema()?;
@@ -80,16 +80,16 @@ impl<'s> Writer<'s> {
         }
     }
 
-    fn is_in_flow(&self) -> bool {
-        self.open.last().is_some_and(|open| open.is_flow)
-    }
-
     fn scalar(&mut self, text: &str, style: ScalarStyle) -> Option<()> {
         let is_plain = style == ScalarStyle::Plain;
         let open = self.open.last_mut()?;
         if let YamlKind::Map { keys, value: value @ None } = &mut open.kind {
             let is_key = match style {
-                ScalarStyle::Plain => text != "<<" && is_plain_key(text),
+                // It means the same as a key of JSON, where all keys are strings.
+                ScalarStyle::Plain => {
+                    let json = encode_plain(text, None).filter(|_| text != "<<");
+                    json.is_some_and(|json| json == text || json.starts_with('"'))
+                }
                 ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => true,
                 ScalarStyle::Literal | ScalarStyle::Folded => false,
             };
@@ -181,12 +181,6 @@ fn encode_plain(text: &str, types: Option<Types>) -> Option<String> {
         (None, Some(types)) => value::encode(text, types),
         (None, None) => json::quote(text),
     })
-}
-
-/// True if a plain scalar means the same as a key of JSON, where all keys are
-/// strings.
-fn is_plain_key(text: &str) -> bool {
-    encode_plain(text, None).is_some_and(|json| json == text || json.starts_with('"'))
 }
 
 #[cfg(test)]

@@ -469,7 +469,9 @@ impl Machine {
             self.calls.close_value(emit)?;
             keys.pop();
         }
-        keys.push(words.keep(|name| call.form.binds_value(name)));
+        // Words that stand in its closer.
+        let closer = call.form.value_closer();
+        keys.push(words.keep(|name| closer.is_some_and(|close| close.has_word(name))));
         self.calls.push_raw(marker);
         let (key, kind) = (words.get("key").unwrap_or_default(), words.get("type"));
         self.calls.open_value(&Opener { key, kind, form }, emit)?;

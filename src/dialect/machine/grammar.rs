@@ -393,11 +393,6 @@ impl CallForm {
         bound.any(|pattern| pattern.has_word(name))
     }
 
-    /// True if a word of a value's opener stands in its closer.
-    pub(crate) fn binds_value(&self, name: &str) -> bool {
-        self.value_closer().is_some_and(|close| close.has_word(name))
-    }
-
     /// Returns what must follow the call's opener: what its row names, or else
     /// what its body begins with.
     fn lookahead(&self) -> Vec<Pattern> {

@@ -145,11 +145,6 @@ fn calm_length_before(text: &[u8], may_begin: impl Fn(&[u8]) -> bool) -> usize {
     find_any(text, STOPS, counts).unwrap_or(text.len())
 }
 
-/// Returns the same, also up to what ends the name of a tag.
-fn word_length(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| !ENDS_WORD[usize::from(**byte)]).count()
-}
-
 /// True for the bytes that stop calm text, or end the name of a tag.
 static ENDS_WORD: [bool; 256] = {
     let (mut ends, mut at) = ([false; 256], 0);
@@ -201,7 +196,7 @@ impl MarkdownContext {
             return self.take_spaces(text);
         }
         let length = match self.is_after_tag() {
-            true => word_length(text),
+            true => text.iter().take_while(|byte| !ENDS_WORD[usize::from(**byte)]).count(),
             false => calm_length_before(text, may_begin),
         };
         if length > 0 {

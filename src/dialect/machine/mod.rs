@@ -248,7 +248,8 @@ impl Machine {
         if matches!(self.place, TextPlace::Section(_)) {
             return self.finish_section(&held, emit);
         }
-        self.end_text(emit)?;
+        self.decide_as_text(emit)?;
+        self.end_blocks("the text ended inside a block", emit)?;
         match &self.place {
             TextPlace::Call(_) => self.finish_call(&held, stopped, emit),
             TextPlace::Region(open) => {

@@ -198,8 +198,8 @@ impl LookedAt {
     /// True after a word that an apostrophe begins.
     fn ends_in_elision(&self) -> bool {
         let last = self.last.to_be_bytes().map(|byte| byte.to_ascii_lowercase());
-        let word = last.rsplit(|&byte| byte == b'\'').next().unwrap_or_default();
-        ELISIONS.contains(&word)
+        let begin = last.iter().rposition(|&byte| byte == b'\'').map_or(0, |at| at + 1);
+        ELISIONS.contains(&last.after(begin))
     }
 
     /// Returns the two characters before the mark at the end.

@@ -73,11 +73,6 @@ impl Go {
     pub(crate) fn opens_call(self) -> bool {
         matches!(self, Go::Call(_) | Go::Section(_))
     }
-
-    /// True if it may lead there.
-    fn may_open_call(self) -> bool {
-        self.opens_call() || matches!(self, Go::Doubt(_))
-    }
 }
 
 impl MarkerRule {
@@ -116,7 +111,8 @@ impl MarkerRule {
         let is_sign =
             |start: &MatchStart| !start.text.first().is_some_and(u8::is_ascii_alphanumeric);
         starts.iter().all(MatchStart::is_token)
-            || (self.go.may_open_call() && starts.iter().all(is_sign))
+            || ((self.go.opens_call() || matches!(self.go, Go::Doubt(_)))
+                && starts.iter().all(is_sign))
     }
 
     /// True if its marker begins with nothing calm, or never in the middle of a line of prose.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::dialect::machine::markdown_context::{MarkdownContext, TextRegion};
 use crate::dialect::machine::place::RulesKey;
 use crate::dialect::machine::rules::{Go, MarkerRule};
@@ -389,7 +390,7 @@ impl RuleStarts {
         // What the first and the last begin with, all do.
         let ends = beginnings.first().zip(beginnings.last());
         let at = ends.map_or(from, |(a, b)| common_length(&a.start.text, &b.start.text));
-        let common = ends.and_then(|(first, _)| first.start.text.get(from..at)).unwrap_or_default();
+        let common = ends.map_or(&[][..], |(first, _)| first.start.text.within(from..at));
         let ended = beginnings.partition_point(|beginning| beginning.start.text.len() == at);
         let (ended, longer) = beginnings.split_at(ended);
         let is_leaf = longer.is_empty() || at >= MAX_STARTS || self.nodes.len() >= MAX_NODES;
@@ -459,7 +460,7 @@ impl RuleStarts {
 
     /// Returns the rules of a node.
     fn rules(&self, node: &StartsNode) -> &[usize] {
-        self.rules.get(node.rules.clone()).unwrap_or_default()
+        self.rules.within(node.rules.clone())
     }
 }
 

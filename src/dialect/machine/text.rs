@@ -53,7 +53,9 @@ impl Machine {
             space.push_str(text);
             return Ok(());
         }
-        emit_text(&space.take().unwrap_or_default(), emit)?;
+        if let Some(space) = space.take() {
+            emit_text(&space, emit)?;
+        }
         emit_text(text, emit)
     }
 
@@ -76,7 +78,11 @@ impl Machine {
     }
 
     /// Emits the blocks that are open and will have no closer.
-    fn end_blocks(&mut self, message: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn end_blocks(
+        &mut self,
+        message: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         let mut region = match &mut self.place {
             TextPlace::Region(open) => Some(open),
             _ => None,
@@ -89,12 +95,6 @@ impl Machine {
             region = open.outer.as_deref_mut();
         }
         Ok(())
-    }
-
-    /// Ends the text where the input ends.
-    pub(crate) fn end_text(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        self.decide_as_text(emit)?;
-        self.end_blocks("the text ended inside a block", emit)
     }
 
     pub(crate) fn open_region(
