@@ -23,15 +23,18 @@ pub(super) static FORMAT: Format = Format {
     link: "https://agentclientprotocol.com/protocol/prompt-turn",
     evidence: &["params.update.sessionUpdate", "update.sessionUpdate", "sessionUpdate", "method"],
     sniff: is_ours,
-    ..Format::new("acp", |_| Box::new(Acp::default()))
+    ..Format::new("acp", |_| {
+        let (held, begun, request) = Default::default();
+        Box::new(Acp { session: Session::new(&FORMAT, USAGE), held, begun, request })
+    })
 };
 
 fn is_ours(record: &Record) -> bool {
     let is_update = |record: &Record| record.has("sessionUpdate");
-    let method = record.text("method").unwrap_or_default();
+    let is_call = record.text("method").is_some_and(|method| method.starts_with("session/"));
     let is_bare =
         is_update(record) || record.inner("update").is_some_and(|inner| is_update(&inner));
-    is_bare || (method.starts_with("session/") && record.has("params"))
+    is_bare || (is_call && record.has("params"))
 }
 
 const USAGE: &[Row] = &[
@@ -62,13 +65,6 @@ struct Held {
     id: String,
     name: Option<String>,
     input: Option<String>,
-}
-
-impl Default for Acp {
-    fn default() -> Self {
-        let session = Session::new(&FORMAT, USAGE);
-        Acp { session, held: Vec::new(), begun: HashSet::new(), request: None }
-    }
 }
 
 impl Decoder for Acp {
@@ -127,12 +123,12 @@ impl Acp {
 
     fn update(&mut self, frame: &Frame, record: &Object, out: &mut EventOut) -> Done {
         let update = Object::new(record.get("params.update|update|.").unwrap_or("{}"));
-        let kind = update.word("sessionUpdate").unwrap_or_default();
+        let kind = update.kind("sessionUpdate");
         let text = update.text("content.text");
         match (kind.as_str(), text) {
             ("agent_message_chunk", Some(text)) => self.session.piece(Slot::ANSWER, &text, out),
             ("agent_thought_chunk", Some(text)) => self.session.piece(Slot::THOUGHT, &text, out),
-            ("agent_message_chunk", None) => match update.get("content") {
+            ("agent_message_chunk" | "agent_thought_chunk", None) => match update.get("content") {
                 Some(json) => {
                     self.session.begin(out)?;
                     let kind = Object::new(json).word("type");
@@ -141,7 +137,9 @@ impl Acp {
                 None => Ok(()),
             },
             ("user_message_chunk", _) => self.prompt(out),
-            ("tool_call" | "tool_call_update", _) => self.call(&update, out),
+            ("tool_call" | "tool_call_update", _) if update.word("toolCallId").is_some() => {
+                self.call(&update, out)
+            }
             ("plan", _) => {
                 self.session.begin(out)?;
                 out.block(0, "plan", update.get("entries").unwrap_or("[]"))
@@ -151,8 +149,7 @@ impl Acp {
                 | "current_mode_update"
                 | "config_option_update"
                 | "session_info_update"
-                | "usage_update"
-                | "agent_thought_chunk",
+                | "usage_update",
                 _,
             ) => Ok(()),
             (kind, _) => out.unknown(frame, kind),
@@ -175,7 +172,7 @@ impl Acp {
         held.name = held.name.or(name);
         let input = update.get("rawInput").filter(|json| *json != "{}");
         held.input = input.map(str::to_owned).or(held.input);
-        let status = update.word("status").unwrap_or_default();
+        let status = update.kind("status");
         let is_over = matches!(status.as_str(), "completed" | "failed");
         // Its input may come once it runs.
         let waits = status != "in_progress" || held.input.is_none();

@@ -134,8 +134,8 @@ impl Decoder for EventsDecoder {
                 out.warn(WarningCode::MissingMessageStart, message)?;
             }
             // The arguments of a call are an object, a piece of them is text.
-            let fragment = line.arguments.and_then(|json| json::read(json.get()).ok());
-            match line.event(kind, &fragment.unwrap_or_default()) {
+            let fragment = line.arguments.map(|json| json::text(json.get()));
+            match line.event(kind, fragment.as_ref()) {
                 Some(event) => {
                     line.t_ms.map_or(Ok(()), |time| out.emit(0, Kind::Time(time)))?;
                     out.emit(line.choice.unwrap_or(0), event)
@@ -167,7 +167,7 @@ fn output(value: Option<RawJson<'_>>) -> Output<'_> {
 impl EventLine<'_> {
     /// Returns the event that the line is; none if it is of no known type, or lacks what its type
     /// needs.
-    fn event<'t>(&'t self, kind: &str, fragment: &'t Str<'_>) -> Option<Kind<'t>> {
+    fn event<'t>(&'t self, kind: &str, fragment: Option<&'t Str<'_>>) -> Option<Kind<'t>> {
         Some(match kind {
             "start" => Kind::Start(self.start()),
             "text" => Kind::Text(Text { text: self.text.or_empty(), channel: self.channel.text() }),
@@ -183,7 +183,7 @@ impl EventLine<'_> {
             "tool_call_start" => Kind::ToolCallStart(self.call_start()?),
             "tool_call_delta" => Kind::ToolCallDelta(ToolCallDelta {
                 index: self.index?,
-                arguments: fragment.as_str(),
+                arguments: fragment?.as_str(),
                 is_free: false,
                 // A log does not say.
                 is_ours: false,

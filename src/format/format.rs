@@ -148,8 +148,10 @@ pub struct Record<'a> {
 impl<'a> Record<'a> {
     /// Reads the top of a frame's JSON object; of any other payload, nothing.
     pub fn new(frame: &Frame<'a>) -> Self {
-        let text = std::str::from_utf8(frame.data).unwrap_or_default();
-        let members = if frame.framing.is_text() { Vec::new() } else { json::members(text) };
+        let members = match std::str::from_utf8(frame.data) {
+            Ok(text) if !frame.framing.is_text() => json::members(text),
+            _ => Vec::new(),
+        };
         Record {
             framing: frame.framing,
             event_type: frame.event_type,
@@ -218,7 +220,6 @@ impl<'a> Record<'a> {
 
     /// A member that is a string.
     pub fn text(&self, key: &str) -> Option<String> {
-        let text: json::Str<'_> = json::read(self.get(key)?).ok()?;
-        Some(text.as_str().to_owned())
+        json::string(self.get(key)?)
     }
 }

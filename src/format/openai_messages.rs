@@ -37,10 +37,9 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn is_ours(record: &Record) -> bool {
-    let role = record.text("role").unwrap_or_default();
     let is_role = matches!(
-        role.as_str(),
-        "assistant" | "tool" | "function" | "user" | "system" | "developer"
+        record.text("role").as_deref(),
+        Some("assistant" | "tool" | "function" | "user" | "system" | "developer")
     );
     let has_content = ["content", "tool_calls", "function_call", "refusal"]
         .iter()
@@ -81,10 +80,11 @@ impl Decoder for OpenAiMessages {
                         }
                     }
                 }
-                "user" if self.message.is_open() && has_results(head) => {
-                    let blocks = blocks(head).unwrap_or_default();
-                    let results = blocks.into_iter().filter(|block| kind(block) == "tool_result");
-                    self.blocks(&frame, &results.collect::<Vec<_>>(), out)
+                "user"
+                    if self.message.is_open()
+                        && let Some(results) = results(head) =>
+                {
+                    self.blocks(&frame, &results, out)
                 }
                 "tool" | "function" => self.result(head, out),
                 "user" | "system" | "developer" => self.end(out),
@@ -160,17 +160,20 @@ fn blocks<'a>(head: &Head<'a>) -> Option<Vec<&'a str>> {
     let blocks = json::elements(head.content?.get())?;
     let is_ours = |block: &&str| {
         matches!(
-            kind(block).as_str(),
-            "tool_use" | "tool_result" | "thinking" | "redacted_thinking"
+            kind(block).as_deref(),
+            Some("tool_use" | "tool_result" | "thinking" | "redacted_thinking")
         )
     };
     blocks.iter().any(is_ours).then_some(blocks)
 }
 
-fn has_results(head: &Head) -> bool {
-    blocks(head).is_some_and(|blocks| blocks.iter().any(|block| kind(block) == "tool_result"))
+/// The results among the blocks of a message, if there are any.
+fn results<'a>(head: &Head<'a>) -> Option<Vec<&'a str>> {
+    let mut blocks = blocks(head)?;
+    blocks.retain(|block| kind(block).as_deref() == Some("tool_result"));
+    (!blocks.is_empty()).then_some(blocks)
 }
 
-fn kind(block: &str) -> String {
-    Object::new(block).word("type").unwrap_or_default()
+fn kind(block: &str) -> Option<String> {
+    Object::new(block).word("type")
 }

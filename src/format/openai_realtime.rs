@@ -22,8 +22,8 @@ pub(super) static FORMAT: Format = Format {
 
 /// Responses have `sequence_number` where Realtime has `event_id`.
 fn sniff(record: &Record) -> bool {
-    let kind = record.text("type").unwrap_or_default();
-    record.has("event_id") && (is_about_session(&kind) || kind.starts_with("response."))
+    let is_ours = |kind: String| is_about_session(&kind) || kind.starts_with("response.");
+    record.has("event_id") && record.text("type").is_some_and(is_ours)
 }
 
 const USAGE: &[Row] = &[

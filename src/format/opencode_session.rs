@@ -22,7 +22,12 @@ pub(super) static FORMAT: Format = Format {
     link: "https://opencode.ai/docs/server/",
     evidence: &["messageID", "sessionID", "info", "properties"],
     sniff: is_ours,
-    ..Format::new("opencode-session", |_| Box::new(OpenCodeSession::default()))
+    ..Format::new("opencode-session", |_| {
+        // The counts are those of `opencode run`.
+        let usage = rows::OPENCODE.row.map_or(&[][..], |row| row.spec.usage);
+        let (prompts, slots, is_bus) = Default::default();
+        Box::new(OpenCodeSession { session: Session::new(&FORMAT, usage), prompts, slots, is_bus })
+    })
 };
 
 fn is_ours(record: &Record) -> bool {
@@ -32,36 +37,18 @@ fn is_ours(record: &Record) -> bool {
     let is_info =
         record.inner("info").is_some_and(|info| info.has("sessionID") || info.has("projectID"));
     let is_whole = is_info && (record.has("parts") || record.has("messages"));
-    let kind = record.text("type").unwrap_or_default();
-    let is_event = record.has("properties") && family(&kind).is_some();
-    let is_global = record.inner("payload").is_some_and(|event| {
-        event.has("properties") && family(&event.text("type").unwrap_or_default()).is_some()
-    });
-    is_part || is_message || is_whole || is_event || is_global || is_head(record)
-}
-
-/// True if a record is all that a session's own file holds.
-fn is_head(record: &Record) -> bool {
-    record.has("projectID") && record.has("directory") && record.has("time")
+    let is_event = |event: &Record| {
+        event.has("properties") && event.text("type").is_some_and(|kind| family(&kind).is_some())
+    };
+    let is_global = record.inner("payload").is_some_and(|event| is_event(&event));
+    // All that a session's own file holds.
+    let is_head = ["projectID", "directory", "time"].iter().all(|key| record.has(key));
+    is_part || is_message || is_whole || is_event(record) || is_global || is_head
 }
 
 /// The subjects of the bus's events, but for those that are read here.
-const FAMILIES: [&str; 14] = [
-    "server",
-    "session",
-    "message",
-    "permission",
-    "question",
-    "file",
-    "lsp",
-    "todo",
-    "pty",
-    "tui",
-    "vcs",
-    "project",
-    "mcp",
-    "installation",
-];
+const FAMILIES: &str = "server session message permission question file lsp todo pty tui vcs \
+    project mcp installation";
 
 /// The most messages of the user's that are known again when more comes of them.
 const MAX_PROMPTS: usize = 64;
@@ -71,33 +58,17 @@ const MAX_PARTS: usize = 1 << 14;
 /// The family of an event of this type, if it's one of the bus.
 fn family(kind: &str) -> Option<&str> {
     let (family, _) = kind.split_once('.')?;
-    FAMILIES.contains(&family).then_some(family)
-}
-
-/// The counts are those of `opencode run`.
-fn usage() -> &'static [Row] {
-    rows::OPENCODE.row.map_or(&[], |row| row.spec.usage)
+    FAMILIES.split_ascii_whitespace().find(|known| *known == family)
 }
 
 struct OpenCodeSession {
     session: Session,
     /// The user's last messages, the newest first.
-    prompts: VecDeque<String>,
+    prompts: VecDeque<Option<String>>,
     /// Parts of the model's that are thoughts, or text.
-    slots: HashMap<String, Slot>,
+    slots: HashMap<Option<String>, Slot>,
     /// True if the session has events of the bus, which mark when it is idle.
     is_bus: bool,
-}
-
-impl Default for OpenCodeSession {
-    fn default() -> Self {
-        OpenCodeSession {
-            session: Session::new(&FORMAT, usage()),
-            prompts: VecDeque::new(),
-            slots: HashMap::new(),
-            is_bus: false,
-        }
-    }
 }
 
 impl Decoder for OpenCodeSession {
@@ -112,7 +83,7 @@ impl Decoder for OpenCodeSession {
 
 impl OpenCodeSession {
     fn record(&mut self, frame: &Frame, record: &Object, out: &mut EventOut) -> Done {
-        let kind = record.word("type|payload.type").unwrap_or_default();
+        let kind = record.kind("type|payload.type");
         let Some(properties) = record.get("properties|payload.properties") else {
             return self.stored(frame, record, out);
         };
@@ -139,13 +110,11 @@ impl OpenCodeSession {
         if record.get("role").is_some() {
             return self.message(record, out);
         }
-        if let Some(messages) = record.get("messages") {
-            let messages = json::elements(messages).unwrap_or_default();
-            return messages
-                .into_iter()
-                .try_for_each(|json| self.with_parts(&Object::new(json), out));
-        }
         match record.get("info") {
+            _ if record.get("messages").is_some() => {
+                let mut messages = record.listed("messages", out)?.into_iter();
+                messages.try_for_each(|json| self.with_parts(&Object::new(json), out))
+            }
             Some(_) => self.with_parts(record, out),
             None if record.get("projectID|directory|time").is_some() => Ok(()),
             None => out.unknown(frame, ""),
@@ -155,14 +124,14 @@ impl OpenCodeSession {
     fn with_parts(&mut self, message: &Object, out: &mut EventOut) -> Done {
         let info = Object::new(message.get("info").unwrap_or("{}"));
         self.note(&info, out)?;
-        let parts = message.each("parts");
+        let parts = message.listed("parts", out)?;
         parts.into_iter().try_for_each(|json| self.part(&Object::new(json), out))?;
         self.message(&info, out)
     }
 
     /// Notes whose message it is, before its parts.
     fn note(&mut self, info: &Object, out: &mut EventOut) -> Done {
-        let id = info.word("id").unwrap_or_default();
+        let id = info.word("id");
         if let Some(session) = info.word("sessionID") {
             self.session.id.get_or_insert(session);
         }
@@ -181,7 +150,7 @@ impl OpenCodeSession {
 
     fn message(&mut self, info: &Object, out: &mut EventOut) -> Done {
         self.note(info, out)?;
-        let id = info.word("id").unwrap_or_default();
+        let id = info.word("id");
         match info.word("role").as_deref() {
             Some("assistant") => {}
             Some("tool") => return self.result(info, "content", out),
@@ -190,14 +159,14 @@ impl OpenCodeSession {
         if let Some(text) = info.text("content") {
             self.session.part((&id, Slot::ANSWER), true, &text, out)?;
         }
-        for json in info.each("tool_calls") {
+        for json in info.listed("tool_calls", out)? {
             self.call(&Object::new(json), "arguments", out)?;
         }
         if let Some(reason) = info.word("finish") {
             self.session.note_reason(reason);
         }
         if let Some(tokens) = info.get("tokens") {
-            self.session.usage(Some(&id), tokens);
+            self.session.usage(id, tokens);
         }
         match info.get("error").map(Object::new) {
             Some(error) => self.failed(&error, out),
@@ -206,18 +175,17 @@ impl OpenCodeSession {
     }
 
     fn part(&mut self, part: &Object, out: &mut EventOut) -> Done {
-        let message = part.word("messageID").unwrap_or_default();
+        let message = part.word("messageID");
         if self.prompts.contains(&message) {
             return Ok(());
         }
-        let id = part.word("id|partID").unwrap_or_default();
-        let kind = part.word("type").unwrap_or_default();
+        let (id, kind) = (part.word("id|partID"), part.kind("type"));
         match kind.as_str() {
             "step-finish" => {
                 if let Some(reason) = part.word("reason") {
                     self.session.note_reason(reason);
                 }
-                self.session.usage(Some(&message), part.get("tokens").unwrap_or("{}"));
+                self.session.usage(message, part.get("tokens").unwrap_or("{}"));
                 Ok(())
             }
             "tool" => {
@@ -235,7 +203,7 @@ impl OpenCodeSession {
                 let slot = if kind == "text" { Slot::ANSWER } else { Slot::THOUGHT };
                 self.slots.insert(id.clone(), slot);
                 out.check_limit(self.slots.len(), MAX_PARTS, "parts in one message")?;
-                let text = part.text("text").unwrap_or_default();
+                let text = part.said("text", out)?;
                 self.session.part((&id, slot), true, &text, out)
             }
             "step-start" | "snapshot" | "patch" | "agent" | "retry" | "compaction" => Ok(()),
@@ -248,13 +216,13 @@ impl OpenCodeSession {
 
     /// A piece of a part's text.
     fn delta(&mut self, event: &Object, out: &mut EventOut) -> Done {
-        let message = event.word("messageID").unwrap_or_default();
+        let message = event.word("messageID");
         if self.prompts.contains(&message) || event.word("field").as_deref() != Some("text") {
             return Ok(());
         }
-        let id = event.word("partID").unwrap_or_default();
+        let id = event.word("partID");
         let slot = self.slots.get(&id).copied().unwrap_or(Slot::ANSWER);
-        let text = event.text("delta").unwrap_or_default();
+        let text = event.said("delta", out)?;
         self.session.part((&id, slot), false, &text, out)
     }
 

@@ -9,9 +9,8 @@
 
 use crate::event::{Arguments, CallPart, FinishReason, Kind, Prompt, ToolResult, WarningCode};
 use crate::format::support::calls::Calls;
-use crate::format::support::emit::output;
+use crate::format::support::emit::{Slot, output};
 use crate::format::support::finish;
-use crate::format::support::object::{Object, string};
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
 
@@ -51,7 +50,7 @@ impl Decoder for Otel {
         for resource in resources {
             for scope in Object::new(resource).each("scopeSpans|scopeLogs") {
                 for span in Object::new(scope).each("spans|logRecords") {
-                    self.answer(&Object::new(span), out)?;
+                    self.answer(&frame, &Object::new(span), out)?;
                 }
             }
         }
@@ -65,20 +64,15 @@ impl Decoder for Otel {
 
 impl Otel {
     /// Emits the answer of a span, if it has one.
-    fn answer(&mut self, span: &Object, out: &mut EventOut) -> Done {
+    fn answer(&mut self, frame: &Frame, span: &Object, out: &mut EventOut) -> Done {
         let attributes = span.each("attributes");
         let find = |wanted: &str| {
             let mut all = attributes.iter().map(|json| Object::new(json));
             let attribute = all.find(|one| one.word("key").as_deref() == Some(wanted))?;
-            plain(attribute.get("value")?)
+            plain_at(attribute.get("value")?, 0)
         };
-        let word = |wanted: &str| string(&find(wanted)?).map(|word| word.as_str().to_owned());
-        let find_messages = |wanted: &str| {
-            let messages = find(wanted)?;
-            Some(
-                string(&messages).map_or_else(|| messages.clone(), |json| json.as_str().to_owned()),
-            )
-        };
+        let word = |wanted: &str| json::string(&find(wanted)?);
+        let find_messages = |wanted| Some(json::text(&find(wanted)?).into_text().into_owned());
         let Some(messages) = find_messages("gen_ai.output.messages") else { return Ok(()) };
         let id = word("gen_ai.response.id").or_else(|| span.word("spanId"));
         let model = word("gen_ai.response.model").or_else(|| word("gen_ai.request.model"));
@@ -86,18 +80,22 @@ impl Otel {
         if let Some(asked) = find_messages("gen_ai.input.messages") {
             self.prompts(&asked, out)?;
         }
-        let reasons = find("gen_ai.response.finish_reasons").unwrap_or_default();
-        let reasons = json::elements(&reasons).unwrap_or_default();
-        for (choice, json) in json::elements(&messages).unwrap_or_default().into_iter().enumerate()
-        {
+        let reasons = find("gen_ai.response.finish_reasons");
+        let reasons = reasons.as_deref().and_then(json::elements);
+        let Some(list) = json::elements(&messages) else {
+            let message = "the answer's messages are no list: the exporter may have cut them";
+            out.malformed(&frame.with(messages.as_bytes()), message)?;
+            return out.end();
+        };
+        for (choice, json) in list.into_iter().enumerate() {
             let message = Object::new(json);
             let number = choice as u64;
             out.check_choices(choice)?;
             let reason = message.word("finish_reason");
-            let reason = reason.or_else(|| Some(string(reasons.get(choice)?)?.as_str().to_owned()));
+            let reason = reason.or_else(|| json::string(reasons.as_ref()?.get(choice)?));
             let mut calls = Calls::of(number);
             let mut read = |out: &mut EventOut| {
-                let mut parts = message.each("parts").into_iter();
+                let mut parts = message.listed("parts", out)?.into_iter();
                 parts.try_for_each(|part| emit(number, &Object::new(part), &mut calls, out))
             };
             // Without a reason it may have been cut: so are its calls.
@@ -122,23 +120,23 @@ impl Otel {
 
     /// Emits what is new in the messages that were asked.
     fn prompts(&mut self, messages: &str, out: &mut EventOut) -> Done {
-        let messages = json::elements(messages).unwrap_or_default();
+        let Some(messages) = json::elements(messages) else {
+            let message = "the prompts were left out: the attribute is no list of messages";
+            return out.warn(WarningCode::WrongType, message);
+        };
         let asked = messages.iter().zip(&self.asked).take_while(|(a, b)| a == b).count();
         for json in messages.iter().skip(asked) {
             let message = Object::new(json);
             let (mut texts, mut media) = (Vec::new(), 0);
-            for part in message.each("parts") {
+            for part in message.listed("parts", out)? {
                 let part = Object::new(part);
-                match part.word("type").as_deref() {
-                    Some("text") => {
-                        texts.extend(part.text("content").map(|it| it.as_str().to_owned()))
+                match part.kind("type").as_str() {
+                    "text" => texts.push(part.said("content", out)?.into_text().into_owned()),
+                    "tool_call_response" => {
+                        let result = part.get("response|result|content").map(json::text);
+                        texts.extend(result.map(|text| text.into_text().into_owned()));
                     }
-                    Some("tool_call_response") => {
-                        let json = part.get("response|result|content").unwrap_or_default();
-                        let text = string(json);
-                        texts.push(text.as_ref().map_or(json, |text| text.as_str()).to_owned());
-                    }
-                    Some("tool_call" | "reasoning" | "thinking") => {}
+                    "tool_call" | "reasoning" | "thinking" => {}
                     _ => media += 1,
                 }
             }
@@ -177,16 +175,16 @@ fn count(find: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
 
 /// Emits a part of a message.
 fn emit(choice: u64, part: &Object, calls: &mut Calls, out: &mut EventOut) -> Done {
-    let kind = part.word("type").unwrap_or_default();
-    let (id, name) = (part.word("id"), part.word("name"));
+    let (kind, id, name) = (part.kind("type"), part.word("id"), part.word("name"));
     match kind.as_str() {
-        "text" => out.text(choice, &part.text("content").unwrap_or_default()),
-        "reasoning" | "thinking" => {
-            out.reasoning(choice, &part.text("content").unwrap_or_default())
+        "text" | "reasoning" | "thinking" => {
+            let slot = if kind == "text" { Slot::ANSWER } else { Slot::THOUGHT };
+            let text = part.said("content", out)?;
+            out.piece(choice, slot, &text)
         }
         "tool_call" => {
             let json = part.get("arguments").unwrap_or("{}");
-            let text = string(json);
+            let text = json::string(json);
             let arguments = match &text {
                 Some(text) => Arguments::Fragment(text.as_str()),
                 None => Arguments::Value(json),
@@ -200,7 +198,7 @@ fn emit(choice: u64, part: &Object, calls: &mut Calls, out: &mut EventOut) -> Do
             let result = ToolResult { id, output: output(json), ..ToolResult::default() };
             calls.result(result, out)
         }
-        kind => out.block(choice, kind, part.get(".").unwrap_or_default()),
+        kind => out.block(choice, kind, part.json),
     }
 }
 
@@ -208,10 +206,6 @@ fn emit(choice: u64, part: &Object, calls: &mut Calls, out: &mut EventOut) -> Do
 const MAX_DEPTH: usize = 64;
 
 /// Returns a value of OTLP as JSON, unless it is of no known kind.
-fn plain(value: &str) -> Option<String> {
-    plain_at(value, 0)
-}
-
 fn plain_at(value: &str, depth: usize) -> Option<String> {
     if depth > MAX_DEPTH {
         return None;
@@ -221,8 +215,8 @@ fn plain_at(value: &str, depth: usize) -> Option<String> {
     let (kind, json) = value.first()?;
     Some(match kind {
         // 64 bits are a string in JSON.
-        "intValue" => match string(json) {
-            Some(text) if json::is_number(text.as_str()) => text.as_str().to_owned(),
+        "intValue" => match json::string(json) {
+            Some(text) if json::is_number(&text) => text,
             _ => json.to_owned(),
         },
         "stringValue" | "doubleValue" | "boolValue" => json.to_owned(),

@@ -148,12 +148,8 @@ impl WorkersAi {
             return if is_error { self.end(out) } else { Ok(()) };
         }
         self.message.begin(None, None, out)?;
-        match reply.response.map(RawJson::get) {
-            Some(json) if json.starts_with('"') => {
-                out.text(0, &json::read(json).unwrap_or_default())?;
-            }
-            Some(json) => out.text(0, &Str::from(json))?,
-            None => {}
+        if let Some(json) = reply.response {
+            out.text(0, &json::text(json.get()))?;
         }
         for call in reply.tool_calls.iter().flatten() {
             self.tool_call(call, out)?;

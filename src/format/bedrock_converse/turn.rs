@@ -46,8 +46,9 @@ pub(in crate::format) static REQUEST: Request = Request {
     new: r#"{"messages":[]}"#,
     tools: |tools| {
         let declare = |mut draft: Draft| {
-            let schema = draft.remove("inputSchema").unwrap_or_default();
-            draft.set("inputSchema", Draft::of(&[("json", &schema)]).json());
+            if let Some(schema) = draft.remove("inputSchema") {
+                draft.set("inputSchema", Draft::of(&[("json", &schema)]).json());
+            }
             Draft::of(&[("toolSpec", &draft.json())]).json()
         };
         let list = array(declarations(tools, "inputSchema").into_iter().map(declare));
@@ -83,7 +84,7 @@ impl Turn for ConverseTurn {
         let mut blocks = self.blocks.take(ending);
         blocks.retain(|block| {
             let is_blank = block.get("text").is_some_and(is_blank);
-            let is_named = !is_call(block) || tool_use(block).word("name").is_some();
+            let is_named = !is_call(block) || block.inner("toolUse").word("name").is_some();
             is_named && !is_blank && !block.is_empty()
         });
         let kept: Vec<_> = blocks.into_iter().map(finished).collect();
@@ -106,11 +107,6 @@ fn text_block(text: &str) -> String {
 
 fn is_call(block: &Draft) -> bool {
     block.get("toolUse").is_some()
-}
-
-/// The call that a block is.
-fn tool_use(block: &Draft) -> Draft {
-    Draft::new(block.get("toolUse").unwrap_or_default())
 }
 
 /// Returns a block as a request has it.

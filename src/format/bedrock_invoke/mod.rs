@@ -39,8 +39,9 @@ fn sniff(record: &Record) -> bool {
     if !record.has_headers || record.event_type != CHUNK || record.has("attribution") {
         return false;
     }
-    let text = record.text("bytes").and_then(|text| BASE64.decode(text).ok()).unwrap_or_default();
-    let text = std::str::from_utf8(&text).unwrap_or_default().trim_ascii();
+    let bytes = record.text("bytes").and_then(|text| BASE64.decode(text).ok());
+    let text = bytes.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let Some(text) = text.map(str::trim_ascii) else { return false };
     let is_object = text.starts_with('{') && json::is_json(text);
     let inner = record.inside(text);
     let is_known = || known(&inner).is_some_and(|row| !row.is_of_errors());

@@ -1,6 +1,5 @@
 //! The marks of a line of Claude Code, and its fields.
 
-use crate::format::support::object::string;
 use crate::format::support::prelude::*;
 use crate::json::RawJson;
 
@@ -121,8 +120,8 @@ impl ClaudeLine<'_> {
     /// again there.
     pub(super) fn api_error(&self) -> Option<String> {
         let is_error = self.is_api_error == Some(true) && self.is_of_transcript();
-        let code = self.error.and_then(|json| string(json.get())).unwrap_or_default();
-        is_error.then(|| code.as_str().to_owned())
+        let code = self.error.map(|json| json::text(json.get()).into_text().into_owned());
+        is_error.then(|| code.unwrap_or_default())
     }
 
     /// True if a message of a stream reports the API's error: a result says it again.
@@ -152,7 +151,7 @@ impl ClaudeLine<'_> {
         let errors: Vec<&str> = self.errors.iter().flatten().map(Str::as_str).collect();
         // Qwen Code's.
         let error = self.error.and_then(|json| json::member(json.get(), "message"));
-        let words = || error.and_then(string).map(|words| words.as_str().to_owned());
+        let words = || error.and_then(json::string);
         result.or(Some(errors.join("; ")).filter(|text| !text.is_empty())).or_else(words)
     }
 

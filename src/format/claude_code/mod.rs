@@ -24,7 +24,6 @@ use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent, Anthropi
 use crate::format::support::emit::output;
 use crate::format::support::emitted::hash;
 use crate::format::support::finish;
-use crate::format::support::object::string;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::json::RawJson;
@@ -261,9 +260,9 @@ impl ClaudeCode {
             return false;
         }
         let block = Object::new(json);
-        let (id, text) = (block.word("id"), block.text("text|thinking").unwrap_or_default());
+        let (id, text) = (block.word("id"), block.word("text|thinking"));
         let is_it = |streamed: &Streamed| match (&id, &streamed.id) {
-            (None, None) => !text.is_empty() && streamed.text == text.as_str(),
+            (None, None) => text.as_ref() == Some(&streamed.text),
             (own, known) => own == known,
         };
         self.blocks_streamed.iter().any(is_it)
@@ -294,16 +293,17 @@ impl ClaudeCode {
         json: RawJson<'_>,
         out: &mut EventOut,
     ) -> Done {
-        let content = json::member(json.get(), "content").unwrap_or_default();
-        let blocks: Vec<RawJson<'_>> = json::read(content).unwrap_or_default();
+        let content = json::member(json.get(), "content");
+        let blocks: Option<Vec<RawJson<'_>>> = content.and_then(|json| json::read(json).ok());
         let (results, others): (Vec<RawJson<'_>>, Vec<RawJson<'_>>) =
-            blocks.into_iter().partition(|block| is_result(block.get()));
+            blocks.into_iter().flatten().partition(|block| is_result(block.get()));
         if !results.is_empty() {
             self.begin(line, None, out)?;
         }
         self.blocks_streamed.clear();
         results.into_iter().try_for_each(|block| self.block(frame, block, out))?;
-        let is_prompt = content.starts_with('"') || !others.is_empty();
+        let is_text = content.is_some_and(|json| json.starts_with('"'));
+        let is_prompt = is_text || !others.is_empty();
         if is_prompt && !line.is_meta() { self.prompt(out) } else { Ok(()) }
     }
 
@@ -384,11 +384,13 @@ impl ClaudeCode {
             out.block(0, name, json)?;
         }
         let subtype = line.subtype.non_empty();
-        let ApiError { words: said, status, .. } = self.failure.take().unwrap_or_default();
+        let failure = self.failure.take();
         if line.is_error == Some(true) {
-            let message = line.failure().or(Some(said).filter(|said| !said.is_empty()));
+            let said = failure.as_ref().map(|failure| failure.words.clone());
+            let message = line.failure().or(said.filter(|said| !said.is_empty()));
             let code = subtype.filter(|subtype| *subtype != "success");
-            let (message, status) = (message.as_deref().or(subtype), line.status().or(status));
+            let status = line.status().or(failure.and_then(|failure| failure.status));
+            let message = message.as_deref().or(subtype);
             error::report_with(message, code, status, &frame.text(), out)?;
             return self.end(out);
         }
@@ -412,10 +414,8 @@ impl ClaudeCode {
 
 /// Returns the texts of a message.
 fn words(message: &AnthropicMessage) -> String {
-    let words =
-        message.content.iter().flatten().filter_map(|json| {
-            Some(string(json::member(json.get(), "text")?)?.as_str().to_owned())
-        });
+    let blocks = message.content.iter().flatten();
+    let words = blocks.filter_map(|json| json::string(json::member(json.get(), "text")?));
     words.collect::<Vec<_>>().join("\n")
 }
 
@@ -437,6 +437,6 @@ fn in_blocks(message: &str) -> Cow<'_, str> {
 
 /// True if a block is the result of a tool.
 fn is_result(block: &str) -> bool {
-    let kind = json::member(block, "type").and_then(string);
+    let kind = json::member(block, "type").and_then(json::string);
     kind.is_some_and(|kind| kind.as_str().ends_with("tool_result"))
 }

@@ -8,10 +8,9 @@ use crate::json::RawJson;
 /// Emits what the model thought.
 pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
     for json in step.summary.iter().chain(&step.content).flat_map(|json| each(json.get())) {
-        let piece: Step<'_> = json::read(json).unwrap_or_default();
-        match &piece.text {
-            Some(text) => out.reasoning(0, text)?,
-            None => out.block(0, "thought_summary", json)?,
+        match json::read::<Step<'_>>(json) {
+            Ok(Step { text: Some(text), .. }) => out.reasoning(0, &text)?,
+            _ => out.block(0, "thought_summary", json)?,
         }
     }
     if let Some(text) = &step.text {
@@ -23,8 +22,10 @@ pub(super) fn thought(step: &Step, out: &mut EventOut) -> Done {
 /// Emits the content of a message.
 pub(super) fn pieces(content: Option<RawJson<'_>>, out: &mut EventOut) -> Done {
     for json in content.into_iter().flat_map(|json| each(json.get())) {
-        let step: Step<'_> = json::read(json).unwrap_or_default();
-        piece(&step, json, out)?;
+        match json::read(json) {
+            Ok(step) => piece(&step, json, out)?,
+            Err(_) => out.block(0, "", json)?,
+        }
     }
     Ok(())
 }

@@ -35,9 +35,9 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn sniff(record: &Record) -> bool {
-    let kind = record.text("event_type").unwrap_or_default();
-    let is_event =
-        ["interaction.", "step.", "content."].iter().any(|start| kind.starts_with(start));
+    let is_event = record.text("event_type").is_some_and(|kind| {
+        ["interaction.", "step.", "content."].iter().any(|start| kind.starts_with(start))
+    });
     let is_body = record.text("object").as_deref() == Some("interaction");
     is_event || is_body
 }
@@ -235,12 +235,13 @@ impl GeminiInteractions {
 
 /// Returns the reason to finish that a status is, and its word; only one that is final is one.
 fn reason<'a>(status: Option<&'a Str>) -> Option<(FinishReason, &'a str)> {
-    let reason = match status.map(Str::as_str).unwrap_or_default() {
+    let status = status?.as_str();
+    let reason = match status {
         "" | "in_progress" | "queued" => return None,
         "incomplete" => FinishReason::Length,
         "requires_continuation" => FinishReason::Pause,
         "cancelled" => FinishReason::Other,
         raw => finish::normalise(raw),
     };
-    Some((reason, status?.as_str()))
+    Some((reason, status))
 }

@@ -10,6 +10,7 @@ use crate::format::gemini_interactions::payload::{InteractionEvent, Step};
 use crate::format::support::answered::Answered;
 use crate::format::support::blocks;
 use crate::format::support::blocks::IndexedBlocks;
+use crate::format::support::function::emit_arguments;
 use crate::format::support::prelude::*;
 use crate::json::RawJson;
 
@@ -198,14 +199,11 @@ fn call_part(key: Key, step: &Step, native: Piece, extent: Extent, out: &mut Eve
         native: Some(native),
         ..CallPart::default()
     };
-    let arguments = match step.arguments.map(RawJson::get) {
-        None | Some("\"\"") => Arguments::None,
-        Some(json) if json.starts_with('"') => {
-            let text: Str<'_> = json::read(json).unwrap_or_default();
-            return out.call_fragment(0, part, &text);
+    match step.arguments.map(RawJson::get) {
+        None | Some("\"\"") => out.call(0, part),
+        Some("{}") if extent != Extent::Whole => {
+            out.call(0, CallPart { arguments: Arguments::Placeholder("{}"), ..part })
         }
-        Some("{}") if extent != Extent::Whole => Arguments::Placeholder("{}"),
-        Some(json) => Arguments::Value(json),
-    };
-    out.call(0, CallPart { arguments, ..part })
+        json => emit_arguments(0, part, json, out),
+    }
 }

@@ -100,11 +100,10 @@ impl Turn for InteractionsTurn {
 
 /// Adds a delta to a step.
 fn add(step: &mut Draft, delta: &Draft) {
-    let kind = delta.text("type").unwrap_or_default();
     let is_output = step.text("type").as_deref() == Some("model_output");
-    match kind.as_str() {
+    match delta.text("type").as_deref() {
         // A piece of a message is one of the list of its pieces.
-        "text" | "text_delta" if is_output => {
+        Some("text" | "text_delta") if is_output => {
             let mut content = Object::new(&step.json())
                 .each("content")
                 .into_iter()
@@ -117,11 +116,11 @@ fn add(step: &mut Draft, delta: &Draft) {
             }
             step.set("content", array(content.iter().map(Draft::json)));
         }
-        "thought_summary" => {
+        Some("thought_summary") => {
             let piece = delta.get("content").unwrap_or("null");
             step.join("summary", &array([piece.to_owned()]));
         }
-        kind if is_output => {
+        Some(kind) if is_output => {
             let mut piece = delta.clone();
             piece.set_first("type", json::quote(kind));
             step.join("content", &array([piece.json()]));

@@ -173,11 +173,10 @@ impl GeminiLive {
             return Ok(());
         }
         self.begin(out)?;
-        let raw = content.turn_complete_reason.map(word).unwrap_or_default();
-        match &*raw {
+        match content.turn_complete_reason.map(word).as_deref() {
             _ if self.is_interrupted => self.stop(FinishReason::Other, Some("interrupted"), out),
-            raw if finish::is_none(raw) => self.stop(FinishReason::Stop, None, out),
-            raw => self.stop(normalise(raw), Some(raw), out),
+            Some(raw) if !finish::is_none(raw) => self.stop(normalise(raw), Some(raw), out),
+            _ => self.stop(FinishReason::Stop, None, out),
         }
     }
 

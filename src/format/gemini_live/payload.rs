@@ -42,14 +42,12 @@ impl<'a> LiveMessage<'a> {
         self.setup.as_ref()?.model.non_empty()
     }
 
-    pub(super) fn calls(&self) -> &[FunctionCall<'a>] {
-        let calls = self.tool_call.as_ref().and_then(|call| call.function_calls.as_deref());
-        calls.unwrap_or_default()
+    pub(super) fn calls(&self) -> impl Iterator<Item = &FunctionCall<'a>> {
+        self.tool_call.iter().flat_map(|call| &call.function_calls).flatten()
     }
 
-    pub(super) fn tool_responses(&self) -> &[FunctionResponse<'a>] {
-        let response = self.tool_response.as_ref();
-        response.and_then(|response| response.function_responses.as_deref()).unwrap_or_default()
+    pub(super) fn tool_responses(&self) -> impl Iterator<Item = &FunctionResponse<'a>> {
+        self.tool_response.iter().flat_map(|response| &response.function_responses).flatten()
     }
 
     /// True if it emits what was used, and nothing else.

@@ -60,9 +60,7 @@ impl Emitter {
         self.turn.native_calls += u64::from(scope.native.is_some());
         let json = fields.json(call.arguments);
         if let (true, Some(open), Some(json)) = (call.until, &mut self.turn.chunked, &json) {
-            let text: Option<Str<'_>> = json::read(json).ok();
-            let text = text.as_ref().map_or(json.as_ref(), Str::as_str);
-            open.arguments.push_all(text.as_bytes());
+            open.arguments.push_all(json::text(json).as_str().as_bytes());
         }
         if let Some((index, opens)) = scope.block {
             return self.block_of_call(index, opens, part, json.as_deref(), out);
@@ -113,12 +111,14 @@ impl Emitter {
             // Its text comes once more when it is whole.
             Some(_) if is_free && !scope.is_whole => out.call(scope.choice, part),
             Some(json) if is_free => {
-                let text: Str<'_> = json::read(json).unwrap_or_default();
+                let text = json::text(json);
                 let arguments = Arguments::Free(text.as_str());
                 out.call(scope.choice, CallPart { arguments, ..part })
             }
-            Some(json) if scope.is_cumulative && json.starts_with('"') => {
-                let text: Str<'_> = json::read(json).unwrap_or_default();
+            Some(json)
+                if scope.is_cumulative
+                    && let Some(text) = json::as_str(json) =>
+            {
                 let at = (scope.choice, Slot::Call(part.key));
                 let Some(new) = self.turn.new_part(at, &text, true, out)? else { return Ok(()) };
                 out.call_fragment(scope.choice, part, &new)?;
@@ -148,22 +148,29 @@ impl Emitter {
             out.call(0, CallPart { key, arguments, ..part })?;
             return blocks.insert(index, OpenIndexedBlock::Call(key), out);
         }
-        let piece: Str<'_> = json.and_then(|json| json::read(json).ok()).unwrap_or_default();
-        blocks.fragment(index, &piece, part.native, out)
+        let part = CallPart {
+            key: blocks.call_at(index, out)?,
+            native: part.native,
+            ..CallPart::default()
+        };
+        match json {
+            None | Some("\"\"") => Ok(()),
+            json => emit_arguments(0, part, json, out),
+        }
     }
 
     /// Ends a call whose arguments are not what its tool takes.
     fn invalid(&mut self, choice: u64, part: CallPart, json: &str, out: &mut EventOut) -> Done {
-        let calls = self.turn.calls(choice);
-        calls.part(part, out)?;
-        let text: Option<Str<'_>> = json::read(json).ok();
+        let key = self.turn.calls(choice).part(part, out)?;
+        let text = json::as_str(json);
         let (reason, text) = match &text {
             Some(text) => (Reason::Malformed, text.as_str()),
             None => (Reason::Schema, json),
         };
-        let id = part.id.unwrap_or_default();
-        let Some(key) = calls.close(id) else { return Ok(()) };
-        out.call_fault(choice, key, reason, text)
+        match part.id {
+            Some(id) if self.turn.calls(choice).close(id).is_none() => Ok(()),
+            _ => out.call_fault(choice, key, reason, text),
+        }
     }
 
     /// Ends the call of an index or an id. Without one, all calls end, if none of them waits for
@@ -212,7 +219,7 @@ impl Emitter {
         if let Some((index, opens)) = scope.block {
             return self.gather(index, opens, (&id, is_error), json.as_deref(), out);
         }
-        let text: Option<Str<'_>> = json.as_deref().and_then(|json| json::read(json).ok());
+        let text = json.as_deref().and_then(json::as_str);
         let output = match &text {
             Some(text) => Output::Text(text.as_str()),
             None => Output::Json(json.as_deref().unwrap_or("null")),
@@ -257,10 +264,9 @@ impl Emitter {
 fn whole(choice: u64, part: CallPart, json: &str, out: &mut EventOut) -> Done {
     match json {
         "\"\"" => out.call(choice, part),
-        json if json.starts_with('"') => {
-            let text: Str<'_> = json::read(json).unwrap_or_default();
-            out.call_done(choice, part, &text)
-        }
-        json => out.call(choice, CallPart { arguments: Arguments::Done(json), ..part }),
+        json => match json::as_str(json) {
+            Some(text) => out.call_done(choice, part, &text),
+            None => out.call(choice, CallPart { arguments: Arguments::Done(json), ..part }),
+        },
     }
 }

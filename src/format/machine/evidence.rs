@@ -35,8 +35,8 @@ fn is_proof(rule: &Rule, kind: &str, is_keyed: bool, record: &Record) -> bool {
         true if !is_keyed && kind.is_empty() => false,
         true if !is_keyed => rule.is_of(kind) && is_met(rule, record, ""),
         true => record.names().any(|key| {
-            let value = record.get(key).unwrap_or_default();
-            rule.is_of(key) && value.starts_with('{') && is_met(rule, record, key)
+            let is_object = record.get(key).is_some_and(|value| value.starts_with('{'));
+            rule.is_of(key) && is_object && is_met(rule, record, key)
         }),
         false => rule.asks() && (rule.kind == ANY || kind.is_empty()) && is_met(rule, record, ""),
     }
@@ -60,15 +60,14 @@ fn is_met(rule: &Rule, record: &Record, base: &str) -> bool {
 
 /// Returns the words for a record's kind, joined.
 fn kind<'a>(spec: &Spec, record: &Record<'a>) -> Cow<'a, str> {
-    let mut words = spec.kind.iter().filter_map(|places| {
+    let words = spec.kind.iter().filter_map(|places| {
         paths(places).find_map(|path| match path {
             "key:" => None,
             "event:" => Some(Cow::Borrowed(record.event_type)).filter(|name| !name.is_empty()),
             path => value(record, "", path).and_then(word),
         })
     });
-    let first = words.next().unwrap_or_default();
-    words.fold(first, |kind, word| Cow::Owned(format!("{kind}/{word}")))
+    words.reduce(|kind, word| Cow::Owned(format!("{kind}/{word}"))).unwrap_or_default()
 }
 
 fn stands(record: &Record, base: &str, places: &str) -> bool {
@@ -93,8 +92,7 @@ fn value<'a>(record: &Record<'a>, base: &str, places: &str) -> Option<&'a str> {
 /// Returns a string, a number or a flag as a word.
 pub(super) fn word(json: &str) -> Option<Cow<'_, str>> {
     match json.as_bytes().first()? {
-        b'"' => json::read::<json::Str<'_>>(json).ok().map(json::Str::into_text),
         b'{' | b'[' => None,
-        _ => Some(Cow::Borrowed(json)),
+        _ => Some(json::text(json).into_text()),
     }
 }

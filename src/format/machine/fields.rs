@@ -57,8 +57,8 @@ impl<'r, 't> Fields<'r, 't> {
     }
 
     /// Returns the number of the object's case.
-    pub(super) fn case(&self) -> usize {
-        case(self.values, self.begin).unwrap_or_default()
+    pub(super) fn case(&self) -> Option<usize> {
+        case(self.values, self.begin)
     }
 
     /// Returns the object's kind; of a member, its key.
@@ -292,7 +292,7 @@ impl<'r, 't> Fields<'r, 't> {
 
 /// Returns the part of a kind that the `*` of its pattern stands for.
 fn open_part<'k>(pattern: &str, kind: &'k str) -> &'k str {
-    let (begin, end) = pattern.split_once('*').unwrap_or_default();
+    let Some((begin, end)) = pattern.split_once('*') else { return kind };
     let rest = kind.strip_prefix(begin).unwrap_or(kind);
     rest.strip_suffix(end).unwrap_or(rest)
 }

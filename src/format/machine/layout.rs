@@ -193,7 +193,8 @@ impl RowTables {
     ) -> Option<(usize, &'p Case, &'p Layout)> {
         let mut places = table.kind.iter().flatten();
         let is_alone = matches!((places.next(), places.next()), (Some(KindPlace::Event), None));
-        let is_word = || !event.is_empty() && table.names_events() && is_word(data);
+        let names = || table.kind.iter().flatten().any(|place| matches!(place, KindPlace::Event));
+        let is_word = || !event.is_empty() && names() && is_word(data);
         if !is_alone && !is_word() {
             return None;
         }
@@ -455,11 +456,6 @@ impl Table {
     fn number(&self, kind: &str) -> usize {
         let known = self.words.iter().find(|(word, _)| *word == kind);
         known.map_or(0, |(_, case)| *case)
-    }
-
-    /// True if the name of a record's frame says what it is, or a part of that.
-    fn names_events(&self) -> bool {
-        self.kind.iter().flatten().any(|place| matches!(place, KindPlace::Event))
     }
 
     /// True if its objects may be lists: a word of their kind is an element.

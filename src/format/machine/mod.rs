@@ -239,7 +239,8 @@ impl Emitter {
         fields: Fields,
         out: &mut EventOut,
     ) -> std::io::Result<bool> {
-        let Some(case) = fields.table.case(fields.case()) else { return Ok(false) };
+        let Some(number) = fields.case() else { return Ok(false) };
+        let Some(case) = fields.table.case(number) else { return Ok(false) };
         let mut keys: SmallVec<[&str; 4]> = SmallVec::new();
         for (number, (key, rule)) in (1..).zip(&case.members) {
             if let Some(member) = fields.member(number)
@@ -253,7 +254,7 @@ impl Emitter {
         if !keys.is_empty() {
             return Ok(true);
         }
-        let (kind, is_other) = (fields.kind(), fields.case() == 0 && case.members.is_empty());
+        let (kind, is_other) = (fields.kind(), number == 0 && case.members.is_empty());
         let is_of = |rule: &&&Rule| !is_other || rule.is_of(kind);
         let rule = case
             .rules

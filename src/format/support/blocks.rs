@@ -185,8 +185,17 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
         self.open.remove(&index)
     }
 
-    /// Emits a fragment of the arguments of the call at an index. Where none has
-    /// started, one begins that can't be run, for it has no name.
+    /// Returns the key of the call at an index. Where none has started, one begins that can't be
+    /// run, for it has no name.
+    pub(crate) fn call_at(&mut self, index: u64, out: &mut EventOut) -> io::Result<Key> {
+        let key = match self.get(index) {
+            Some(OpenIndexedBlock::Call(key)) => *key,
+            _ => self.next_key(),
+        };
+        self.insert(index, OpenIndexedBlock::Call(key), out).map(|()| key)
+    }
+
+    /// Emits a fragment of the arguments of the call at an index.
     pub(crate) fn fragment(
         &mut self,
         index: u64,
@@ -194,11 +203,7 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
         native: Option<Piece>,
         out: &mut EventOut,
     ) -> Done {
-        let key = match self.get(index) {
-            Some(OpenIndexedBlock::Call(key)) => *key,
-            _ => self.next_key(),
-        };
-        self.insert(index, OpenIndexedBlock::Call(key), out)?;
+        let key = self.call_at(index, out)?;
         if piece.is_empty() {
             return Ok(());
         }

@@ -80,9 +80,14 @@ impl Draft {
         }
     }
 
+    /// Returns the object that a member is; one without members if it is none.
+    pub(crate) fn inner(&self, key: &str) -> Draft {
+        self.get(key).map_or_else(Draft::default, Draft::new)
+    }
+
     /// Changes the object that a member is, or will be.
     pub(crate) fn inside(&mut self, key: &str, change: impl FnOnce(&mut Draft)) {
-        let mut inner = Draft::new(self.get(key).unwrap_or_default());
+        let mut inner = self.inner(key);
         change(&mut inner);
         self.set(key, inner.json());
     }

@@ -51,12 +51,9 @@ pub(crate) fn emit_arguments(
     arguments: Option<&str>,
     out: &mut EventOut,
 ) -> Done {
-    match arguments {
-        None => out.call(choice, part),
-        Some(json) if json.starts_with('"') => {
-            let text: Str<'_> = json::read(json).unwrap_or_default();
-            out.call_fragment(choice, part, &text)
-        }
-        Some(json) => out.call(choice, CallPart { arguments: Arguments::Value(json), ..part }),
+    let Some(json) = arguments else { return out.call(choice, part) };
+    match json::as_str(json) {
+        Some(text) => out.call_fragment(choice, part, &text),
+        None => out.call(choice, CallPart { arguments: Arguments::Value(json), ..part }),
     }
 }

@@ -2,9 +2,12 @@
 //! same thing by many names.
 
 use std::borrow::Cow;
+use std::io;
 
+use crate::event::WarningCode;
+use crate::format::support::emit::{Done, EventOut};
 use crate::json;
-use crate::json::{RawJson, Str};
+use crate::json::{RawJson, Str, as_str};
 
 /// The places of a value: paths with `|` between them, each of keys joined by
 /// dots; `.` is the object itself. The first place that has it counts.
@@ -40,14 +43,49 @@ impl<'a> Object<'a> {
 
     /// The first of the values that is a string.
     pub(crate) fn text(&self, places: &str) -> Option<Str<'a>> {
-        places.split('|').find_map(|path| string(self.at(path)?))
+        places.split('|').find_map(|path| as_str(self.at(path)?))
+    }
+
+    /// The text that stands there; an empty one if there is nothing. A value of another type costs a
+    /// warning.
+    pub(crate) fn said(&self, places: &str, out: &mut EventOut) -> io::Result<Str<'a>> {
+        match self.text(places) {
+            Some(text) => Ok(text),
+            None => self.pass_over(places, "no string", out).map(|()| Str::default()),
+        }
+    }
+
+    /// The elements of the list that stands there; none if there is nothing. A value of another type
+    /// costs a warning.
+    pub(crate) fn listed(&self, places: &str, out: &mut EventOut) -> io::Result<Vec<&'a str>> {
+        match self.each(places) {
+            list if list.is_empty() => self.pass_over(places, "no list", out).map(|()| list),
+            list => Ok(list),
+        }
+    }
+
+    /// Warns of what stands there, if anything does.
+    fn pass_over(&self, places: &str, what: &str, out: &mut EventOut) -> Done {
+        match self.get(places) {
+            None | Some("[]") => Ok(()),
+            Some(_) => {
+                let message = format!("the field {places} was left out: it is {what}");
+                out.warn(WarningCode::WrongType, &message)
+            }
+        }
     }
 
     /// The first of the values that is a string with anything in it.
     pub(crate) fn word(&self, places: &str) -> Option<String> {
-        let words = places.split('|').filter_map(|path| string(self.at(path)?));
+        let words = places.split('|').filter_map(|path| as_str(self.at(path)?));
         words.map(|word| word.as_str().to_owned()).find(|word| !word.trim_ascii().is_empty())
     }
+
+    /// The word that says what it is; empty if it does not say that.
+    pub(crate) fn kind(&self, places: &str) -> String {
+        self.word(places).unwrap_or_default()
+    }
+
     /// The first of the values that is true or false.
     pub(crate) fn flag(&self, places: &str) -> Option<bool> {
         places.split('|').find_map(|path| match self.at(path)? {
@@ -66,11 +104,6 @@ impl<'a> Object<'a> {
     pub(crate) fn first(&self) -> Option<(&str, &'a str)> {
         self.members.first().map(|(name, value)| (name.as_ref(), value.get()))
     }
-}
-
-/// The text of a string, if the value is one.
-pub(crate) fn string(json: &str) -> Option<Str<'_>> {
-    json::read(json).ok()
 }
 
 #[cfg(test)]

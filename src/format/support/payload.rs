@@ -270,6 +270,5 @@ pub(in crate::format) fn time(json: &str) -> Option<u64> {
 
 /// Returns an enum's value: its word, or its number as text.
 pub(in crate::format) fn word(json: RawJson<'_>) -> Cow<'_, str> {
-    let text: Option<Str<'_>> = json::read(json.get()).ok();
-    text.map_or_else(|| json.get().into(), Str::into_text)
+    json::text(json.get()).into_text()
 }

@@ -1,6 +1,7 @@
 //! Repair of payloads in which a field has the wrong type or a key comes twice:
 //! that field is removed, a warning says so, and the rest is read.
 
+use crate::cut::until;
 use crate::event::WarningCode;
 use crate::json::{
     Fault, PathStep, array, elements, member, members, object, quote, without_doubles,
@@ -73,8 +74,7 @@ const WHOLE_NUMBER: &str = "a whole number, 0 or more";
 /// Returns serde's message in JSON's words, without the text that was found.
 fn reason(text: &str) -> String {
     let Some((found, wanted)) = text.rsplit_once(", expected ") else { return text.to_owned() };
-    let found = found.split(" \"").next().unwrap_or_default();
-    let found = found.replace(": map", ": object").replace(": sequence", ": array");
+    let found = until(found, " \"").replace(": map", ": object").replace(": sequence", ": array");
     let wanted = match wanted {
         "a sequence" => "an array",
         "a map" => "an object",

@@ -83,7 +83,7 @@ impl Session {
     /// what was is told.
     pub(crate) fn part(
         &mut self,
-        (part, slot): (&str, Slot),
+        (part, slot): (&Option<String>, Slot),
         is_whole: bool,
         text: &Str,
         out: &mut EventOut,
@@ -117,10 +117,10 @@ impl Session {
 
     /// Adds the cost of a message or step of the model's. Where the log names it, its counts may
     /// come again.
-    pub(crate) fn usage(&mut self, part: Option<&str>, json: &str) {
-        if part.is_none() || part != self.turn.counted.as_deref() {
+    pub(crate) fn usage(&mut self, part: Option<String>, json: &str) {
+        if part.is_none() || part != self.turn.counted {
             self.message.meter.part();
-            self.turn.counted = part.map(str::to_owned);
+            self.turn.counted = part;
         }
         self.message.meter.pick(json);
     }

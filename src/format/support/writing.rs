@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::cut::Cut as _;
 use crate::event::{CallInput, Code, Failure, ToolCall};
 use crate::format::write::{Block, BlockKind, Part};
 use crate::json;
@@ -67,7 +68,7 @@ pub(crate) fn texts_of_parts(block: &Block) -> impl DoubleEndedIterator<Item = &
     let mut ends: Vec<usize> = block.parts.clone();
     ends.push(block.text.len());
     let ranges: Vec<_> = begins.zip(ends).collect();
-    ranges.into_iter().map(|(begin, end)| block.text.get(begin..end).unwrap_or_default())
+    ranges.into_iter().map(|(begin, end)| block.text.within(begin..end))
 }
 
 /// Returns a time in seconds since 1970 as RFC 3339 writes it.

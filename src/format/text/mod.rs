@@ -5,6 +5,7 @@ mod turn;
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::event::{FinishReason, Kind, Of, Piece, Text, WarningCode};
 use crate::format::support::prelude::*;
 
@@ -33,16 +34,13 @@ impl Plain {
     /// Emits the text of some bytes, all but a character cut at their end,
     /// whose bytes it gives back.
     fn emit<'b>(&mut self, bytes: &'b [u8], out: &mut EventOut) -> io::Result<&'b [u8]> {
-        let valid = match simdutf8::compat::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => {
-                let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
-                simdutf8::basic::from_utf8(valid).unwrap_or_default()
-            }
-        };
-        text(valid, out)?;
-        let mut at = valid.len();
-        for chunk in bytes.get(at..).unwrap_or_default().utf8_chunks() {
+        if let Ok(whole) = simdutf8::basic::from_utf8(bytes) {
+            text(whole, out)?;
+            self.offset += bytes.len() as u64;
+            return Ok(&[]);
+        }
+        let mut at = 0;
+        for chunk in bytes.utf8_chunks() {
             at += chunk.valid().len();
             text(chunk.valid(), out)?;
             let (invalid, size) = (chunk.invalid(), chunk.invalid().len());
@@ -55,7 +53,7 @@ impl Plain {
             at += size;
         }
         self.offset += at as u64;
-        Ok(bytes.get(at..).unwrap_or_default())
+        Ok(bytes.after(at))
     }
 
     /// Reports that bytes are no text, the first time that there are such.

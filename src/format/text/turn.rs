@@ -1,6 +1,7 @@
 //! The next request after plain text: a message of Chat Completions with the text as it came,
 //! markup and thoughts included.
 
+use crate::cut::Cut as _;
 use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
 use crate::format::turn::{Appended, Ending, Incomplete, Request, Shape, Turn, no_content};
@@ -26,7 +27,7 @@ impl Turn for TextTurn {
         // A model that runs on makes up the results of its own calls.
         let forged = FORGED.iter().filter_map(|marker| text.find(marker)).min();
         let text = match forged.filter(|_| ending.wants_tools) {
-            Some(end) => text.get(..end).unwrap_or_default().trim_end(),
+            Some(end) => text.before(end).trim_end(),
             None => &text,
         };
         if text.trim().is_empty() {
