@@ -331,6 +331,147 @@ fn code_never_panics_on_purpose() {
     check(&wrong);
 }
 
+/// What stands in the place of a value that is not there, without a word.
+const DEFAULTS: &[&str] = &[
+    ".unwrap_or_default()",
+    ".unwrap_or(&[])",
+    ".unwrap_or(\"\")",
+    ".unwrap_or(b\"\")",
+    ".unwrap_or_else(String::new)",
+    ".unwrap_or_else(Vec::new)",
+];
+
+/// Lookups that can miss, and readings that can fail. A wrong place, a value of another type or a
+/// lock that is poisoned would be an empty text: a pattern that cannot miss (`Cut`, `let … else`,
+/// `is_some_and`), or a word about what was lost, stands there instead. A value that was not given
+/// (an option, a field) has a default.
+const CAN_MISS: &[&str] = &[
+    "decode",
+    "elements",
+    "first",
+    "from_slice",
+    "from_str",
+    "from_utf8",
+    "get",
+    "get_mut",
+    "into_inner",
+    "last",
+    "lock",
+    "member",
+    "next",
+    "next_back",
+    "nth",
+    "nth_back",
+    "parse",
+    "pop",
+    "read",
+    "read_again",
+    "read_to_string",
+    "remove",
+    "rsplit_once",
+    "split_at_checked",
+    "split_once",
+    "string",
+    "strip_prefix",
+    "strip_suffix",
+    "to_string",
+    "try_from",
+];
+
+/// What hands on that something is missing.
+const PASSES_ON: &[&str] = &[
+    "and_then", "as_deref", "as_ref", "cloned", "copied", "filter", "flatten", "map", "ok", "trim",
+];
+
+/// Defaults of lookups that are to go, or where nothing is what they mean: how many in which file.
+const SILENT: &[(&str, usize)] = &[
+    // A message has a line.
+    ("src/capture/laws.rs", 1),
+    // The schema is our own.
+    ("src/cli/value.rs", 1),
+    // Nothing stands after the end.
+    ("src/cut.rs", 1),
+    ("src/format/anthropic/turn.rs", 1),
+    ("src/format/gemini/parts.rs", 2),
+    ("src/format/openai_chat/mod.rs", 1),
+    ("src/format/openai_chat/turn.rs", 2),
+    ("src/format/openai_responses/calls.rs", 1),
+    ("src/format/openai_responses/write.rs", 2),
+    ("src/format/support/usage/members.rs", 1),
+    ("src/format/support/usage/mod.rs", 1),
+    ("src/io/http.rs", 2),
+    ("src/io/signals.rs", 2),
+    // Of a value that is no object there are no members.
+    ("src/json/members.rs", 1),
+];
+
+/// Returns the lookups in a file that have a silent default, each as it is written.
+fn silent_lookups(code: &str) -> Vec<String> {
+    // What is called on a value may stand in the next line.
+    let lines = code.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+    let code: String =
+        lines.flat_map(|line| [if line.starts_with('.') { "" } else { " " }, line]).collect();
+    let ends = DEFAULTS.iter().flat_map(|default| code.match_indices(default));
+    let lookups = ends.filter_map(|(end, _)| {
+        let mut rest = &code[..end];
+        loop {
+            let open = opening(rest)?;
+            let (before, argument) = (&rest[..open], &rest[open + 1..rest.len() - 1]);
+            // `read::<T>(text)`.
+            let before = before.split_once("::<").map_or(before, |_| {
+                before
+                    .strip_suffix('>')
+                    .and_then(|it| it.rsplit_once("::<"))
+                    .map_or(before, |it| it.0)
+            });
+            let name = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+            if !PASSES_ON.contains(&name) {
+                // What has a name may lack it.
+                let is_named = argument.starts_with('"') && name.starts_with("get");
+                let is_silent = CAN_MISS.contains(&name) && !is_named;
+                return is_silent.then(|| format!("{name}({argument})"));
+            }
+            rest = before.strip_suffix(name)?.strip_suffix('.')?;
+        }
+    });
+    lookups.collect()
+}
+
+/// Returns where the parenthesis is opened that a text ends with.
+fn opening(text: &str) -> Option<usize> {
+    let mut depth = 0;
+    for (at, byte) in text.bytes().enumerate().rev() {
+        match byte {
+            b')' | b']' | b'}' => depth += 1,
+            b'(' | b'[' | b'{' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return (byte == b'(').then_some(at);
+        }
+    }
+    None
+}
+
+#[test]
+fn what_a_lookup_misses_is_said() {
+    let found = |code| silent_lookups(code);
+    assert_eq!(found("a.get(1..)\n    .unwrap_or_default()"), ["get(1..)"]);
+    assert_eq!(found("text.lines().next().map(str::trim).unwrap_or(\"\")"), ["next()"]);
+    assert_eq!(found("json::read::<Str<'_>>(x).ok().unwrap_or_default()"), ["read(x)"]);
+    assert_eq!(found("words.get(\"key\").unwrap_or_default()"), [""; 0]);
+    assert_eq!(found("self.timeout.unwrap_or_default()"), [""; 0]);
+    let mut wrong = Vec::new();
+    for source in sources("src") {
+        let lookups = silent_lookups(source.code());
+        let allowed = SILENT.iter().find(|(name, _)| *name == source.name).map_or(0, |row| row.1);
+        if lookups.len() != allowed {
+            wrong.push(format!("{}: {allowed} allowed: {lookups:?}", source.name));
+        }
+    }
+    check(&wrong);
+}
+
 fn reference() -> String {
     fs::read_to_string(root().join("man/reference.md")).unwrap()
 }
