@@ -12,7 +12,7 @@ words! {
         /// An agent's log holds an error that did not end the agent's turn.
         AgentError = "agent_error",
         /// A call's arguments came whole, at its start or end, and in fragments, and differ; what
-        /// came last counts.
+        /// came last counts. Of a call that had ended, neither does.
         ArgumentsMismatch = "arguments_mismatch",
         /// The elements of an array, or the calls of a list, are not separated by one comma each.
         ArrayComma = "array_comma",
@@ -145,7 +145,8 @@ words! {
         ReusedIndex = "reused_index",
         /// Several records in one event were read one by one.
         SeveralRecords = "several_records",
-        /// A closer of reasoning that was not open was dropped.
+        /// A closer of reasoning that was not open was dropped. Calls in the text before it are taken
+        /// back.
         StrayCloser = "stray_closer",
         /// A message of a sub-agent in an agent's log was passed over.
         Subagent = "subagent",

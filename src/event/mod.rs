@@ -487,8 +487,8 @@ words! {
         TooLarge = "too_large",
         /// Its arguments don't fit the tool's schema.
         Schema = "schema",
-        /// The message took it back: another model wrote the rest, or the model refused, or was
-        /// filtered.
+        /// The message took it back: another model wrote the rest, the model refused or was filtered,
+        /// it stood in a thought, or it came again with other arguments.
         Withdrawn = "withdrawn",
     }
 }
