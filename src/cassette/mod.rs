@@ -16,9 +16,11 @@ mod table;
 mod tree;
 mod yaml;
 
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 
+use flate2::Compression;
 use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
 
 use crate::cassette::find::{CassetteVerdict, FileShape, WINDOW, find};
 pub(crate) use crate::cassette::read::Exchange;
@@ -92,6 +94,26 @@ impl FoundCassette {
         let reader = if is_gzip { Box::new(MultiGzDecoder::new(reader)) } else { reader };
         Cassette { recorder, exchanges: Exchanges::new(recorder, shape, reader) }
     }
+}
+
+/// True if these bytes are compressed as a cassette may be.
+pub(crate) fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(GZIP)
+}
+
+/// Returns what gzip has compressed, if all of it is there.
+pub(crate) fn unpacked(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    match coding::unzip(bytes) {
+        (bytes, None) => Ok(bytes),
+        (_, Some(error)) => Err(error),
+    }
+}
+
+/// Compresses bytes with gzip, always in the same way.
+pub(crate) fn packed(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    encoder.finish()
 }
 
 /// Returns the exchanges of a file in memory, if it is a cassette.

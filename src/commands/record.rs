@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::capture::{Redactor, joined, times_of};
 use crate::cli::RecordCommand;
-use crate::commands::redact::{redact, report_spread};
+use crate::commands::redact::{left, redacted};
 use crate::commands::{Inputs, conclude, lost, needs_pipe, shown};
 use crate::event::Code;
 use crate::io::{Output, Progress, Task, die, is_standard_input, pump, report_error, report_on};
@@ -128,13 +128,21 @@ impl RecordingFiles {
 
     /// Writes what was held, without its secrets.
     fn close(&mut self, name: &str) -> io::Result<()> {
-        let Some((mut capture, times)) =
-            self.held.take().filter(|(capture, _)| !capture.is_empty())
+        let Some((capture, times)) = self.held.take().filter(|(capture, _)| !capture.is_empty())
         else {
             return Ok(());
         };
-        redact(&mut Redactor::default(), name, &mut capture, &mut io::stderr());
-        report_spread(name, &joined(&Config::default(), &[&capture]), &mut io::stderr());
+        let (length, stderr) = (capture.len(), &mut io::stderr());
+        let capture = redacted(&mut Redactor::default(), name, capture, stderr)?;
+        // The rhythm is that of the bytes that came.
+        if capture.len() != length {
+            let why =
+                "has secrets in what is compressed: `curl --compressed` passes it on unpacked";
+            return Err(io::Error::other(why));
+        }
+        if let Some(left) = left(&joined(&Config::default(), &[&capture])) {
+            report_on(stderr, name, &left, None);
+        }
         self.write(&capture, &times)
     }
 }

@@ -1,32 +1,49 @@
 //! `--redact`: secrets in captures are replaced before anything is written.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::capture::{Redactor, Replaced, count_secrets};
+use crate::cassette::{is_packed, packed, unpacked};
 use crate::io::report_on;
 use crate::sink::grouped;
 
-/// Replaces the secrets of a capture, and reports what was replaced. Returns true if the capture
-/// has changed.
-pub(super) fn redact(
+/// Returns a capture with words in place of its secrets, also one that is compressed with gzip, and
+/// reports what was replaced, at the offsets in what it holds. A capture without secrets comes back
+/// as it was.
+pub(super) fn redacted(
     redactor: &mut Redactor,
     name: &str,
-    capture: &mut [u8],
+    capture: Vec<u8>,
     stderr: &mut dyn Write,
-) -> bool {
-    let replaced = redactor.redact(capture);
+) -> io::Result<Vec<u8>> {
+    let mut inner = match is_packed(&capture) {
+        true => Some(unpacked(&capture).map_err(|error| {
+            let message = format!("is compressed, and its secrets could not be replaced: {error}");
+            io::Error::other(message)
+        })?),
+        false => None,
+    };
+    let mut capture = capture;
+    let replaced = redactor.redact(inner.as_mut().unwrap_or(&mut capture));
     for Replaced { what, count, offset } in &replaced {
         let times = if *count == 1 { "once".into() } else { format!("{} times", grouped(*count)) };
         report_on(stderr, name, &format!("replaced {what}, {times}"), Some(*offset));
     }
-    !replaced.is_empty()
+    match inner.filter(|_| !replaced.is_empty()) {
+        Some(inner) => packed(&inner),
+        None => Ok(capture),
+    }
 }
 
-/// Reports that a secret is found only where the records of a capture are joined, as these events.
-pub(super) fn report_spread(name: &str, events: &str, stderr: &mut dyn Write) {
-    if count_secrets(events) > 0 {
-        let message = "a secret is spread over several records, and was not replaced: \
-                       `toolstream parse --join` shows it";
-        report_on(stderr, name, message, None);
-    }
+/// What is said of a secret that is found only in the events of a capture.
+const LEFT: &str =
+    "has a secret that was not replaced: it is spread over several records, or compressed";
+
+/// Returns what is to be said of a secret that is left in the events of a capture, if one is.
+pub(super) fn left(events: &str) -> Option<String> {
+    (count_secrets(events) > 0).then(|| {
+        format!(
+            "{LEFT}; `toolstream parse --join` shows it, and the capture is to be made without it"
+        )
+    })
 }

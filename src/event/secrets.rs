@@ -96,6 +96,7 @@ pub(crate) const SHAPES: &[SecretShape] = &[
     key("a key of Langfuse", "sk-lf-", Url),           // T
     key("a key of Langfuse", "pk-lf-", Url),           // T
     key("a key of Google", "AIza", Url),               // G
+    key("a key of Google", "AQ.Ab8RN6", Url),          // H
     key("a token of Google", "ya29.", Dots),           // T
     key("a client secret of Google", "GOCSPX-", Url),  // H
     word("a key of AWS", "AKIA", 12, Plain),           // G
@@ -158,6 +159,8 @@ pub(crate) const SHAPES: &[SecretShape] = &[
     word("a token of npm", "npm_", 30, Plain),    // G
     word("a token of PyPI", "pypi-", 30, Url),    // G
     word("a token of RubyGems", "rubygems_", 30, Plain), // G
+    key("a token of Docker", "dckr_pat_", Url),   // H
+    key("a token of Docker", "dckr_oat_", Url),   // H
     key("a token of DigitalOcean", "dop_v1_", Url), // G
     key("a token of DigitalOcean", "doo_v1_", Url), // G
     key("a token of DigitalOcean", "dor_v1_", Url), // G
@@ -271,7 +274,8 @@ const NAMES: &[Name] = &[
     ), // G, D
     ends("credentials", &["credential", "authorization"]), // G, R
     whole("credentials", SecretPlace::Everywhere, &["auth", "bearer", "heliconeauth", "xauth"]), // G, P
-    ends("a cookie", &["cookie"]), // R
+    ends("a cookie", &["cookie"]),                   // R
+    ends("a signature", &["sharedaccesssignature"]), // P
     ends("a connection", &["connectionstring", "databaseurl", "webhookurl"]), // T
     whole("an organisation", SecretPlace::Owner, &["organizationid", "orgid", "organizationuuid"]), // P
     whole(
@@ -321,8 +325,8 @@ struct ByEnd {
 static BY_END: LazyLock<ByEnd> = LazyLock::new(|| {
     let mut by_end = ByEnd { lists: vec![0; 1 << 15], rows: Vec::new() };
     let known = NAMES.iter().flat_map(|row| row.ends.iter().map(move |end| (Some(row), *end)));
-    // The last two are names of pairs of members.
-    for (row, end) in known.chain([(None, "name"), (None, "key")]) {
+    // The last ones are names of pairs of members.
+    for (row, end) in known.chain([(None, "name"), (None, "key"), (None, "value")]) {
         for spelled in [end.to_owned(), format!("{end}s")] {
             let letters = last_letters(spelled.as_bytes());
             let Some(list) = letters.and_then(|at| by_end.lists.get_mut(at)) else { continue };
@@ -347,7 +351,7 @@ fn rows_of(text: &[u8]) -> Option<&'static [(&'static Name, &'static [u8])]> {
 }
 
 /// True if a text may end with one of the names above, or with one that a pair of members has
-/// (`"name"`, `"key"`).
+/// (`"name"`, `"key"`, `"value"`).
 #[cfg(feature = "cli")]
 pub(crate) fn may_end_name(text: &[u8]) -> bool {
     rows_of(text).is_some()
@@ -393,6 +397,62 @@ pub(crate) fn named(name: &[u8]) -> Option<(&'static str, SecretPlace)> {
         || memmem::find(letters, b"ratelimit").is_some();
     (!is_text).then_some((row.what, row.place))
 }
+
+/// What is said about a cookie beside its value (R, HAR 1.2), and in a schema about any member.
+#[cfg(feature = "cli")]
+pub(crate) const COOKIE_ATTRIBUTES: &[&str] = &[
+    "name",
+    "key",
+    "path",
+    "domain",
+    "expires",
+    "max-age",
+    "maxAge",
+    "samesite",
+    "httponly",
+    "secure",
+    "priority",
+    "creation",
+    "lastAccessed",
+    "hostOnly",
+    "comment",
+    "type",
+    "description",
+    "title",
+];
+
+/// Words of programs in place of a value.
+#[cfg(feature = "cli")]
+pub(crate) const NO_VALUES: &[&str] =
+    &["none", "null", "nil", "true", "false", "undefined", "str", "string", "xxx"];
+
+/// An option of a command whose value is a secret.
+#[cfg(feature = "cli")]
+pub(crate) struct SecretOption {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    /// What stands in the value, if that is none without it. A password comes after it.
+    pub(crate) sign: Option<u8>,
+}
+
+#[cfg(feature = "cli")]
+const fn option(name: &'static str, what: &'static str, sign: Option<u8>) -> SecretOption {
+    SecretOption { name, what, sign }
+}
+
+/// The options of curl, <https://curl.se/docs/manpage.html>, without their hyphens.
+#[cfg(feature = "cli")]
+pub(crate) const OPTIONS: &[SecretOption] = &[
+    option("u", "a password", Some(b':')),
+    option("user", "a password", Some(b':')),
+    option("U", "a password", Some(b':')),
+    option("proxy-user", "a password", Some(b':')),
+    option("b", "a cookie", Some(b'=')),
+    option("cookie", "a cookie", Some(b'=')),
+    option("oauth2-bearer", "a bearer token", None),
+    option("pass", "a password", None),
+    option("proxy-pass", "a password", None),
+];
 
 /// The schemes after which credentials stand in a head, in lower case: those of IANA's registry,
 /// <https://www.iana.org/assignments/http-authschemes>, and of providers.

@@ -68,6 +68,11 @@ impl<'r> UnescapedText<'r> {
             let slashes = escape.iter().take_while(|&&byte| byte == b'\\').count();
             let is_odd = slashes % 2 == 1;
             let letters = escape.after(slashes);
+            if let Some(joint) = joint(letters).filter(|_| slashes == 1) {
+                at += before + 1 + joint;
+                marks.push((text.len(), at));
+                continue;
+            }
             let (byte, length) = match letters.first() {
                 Some(&quote @ (b'"' | b'\'' | b'/')) => (quote, 1),
                 Some(b'u') if let Some(byte) = code_point(letters) => (byte, 5),
@@ -94,6 +99,12 @@ impl<'r> UnescapedText<'r> {
         self.text.after(at)
     }
 
+    /// Returns the line from a place on.
+    pub(super) fn line(&self, at: usize) -> &[u8] {
+        let rest = self.from(at);
+        rest.before(memchr(b'\n', rest).unwrap_or(rest.len()))
+    }
+
     /// Returns the place in the raw bytes of a place in the text.
     pub(super) fn raw(&self, at: usize) -> usize {
         let after = self.marks.partition_point(|(text, _)| *text <= at);
@@ -104,10 +115,10 @@ impl<'r> UnescapedText<'r> {
     /// Returns the quotation mark at a place of the text.
     pub(super) fn quote(&self, at: usize) -> Option<Quote> {
         let mark = self.get(at).filter(|byte| matches!(byte, b'"' | b'\''))?;
-        let (begin, end) = (self.raw(at), self.raw(at + 1));
-        let is_coded = self.raw.get(end - 1) != Some(&mark);
-        let length = if is_coded { 5 } else { 1 };
-        Some(Quote { mark, slashes: end - begin - length, is_coded, at: end - length })
+        let begin = self.raw(at);
+        let slashes = self.raw.after(begin).iter().take_while(|&&byte| byte == b'\\').count();
+        let is_coded = self.raw.get(begin + slashes) != Some(&mark);
+        Some(Quote { mark, slashes, is_coded, at: begin + slashes })
     }
 
     /// Returns where the string that a quotation mark begins ends in the text, and where in the raw
@@ -125,6 +136,14 @@ impl<'r> UnescapedText<'r> {
         }
         Some((self.text.len(), self.raw(self.text.len())))
     }
+}
+
+/// Returns the length of a line end that a backslash takes away, with the indentation after it, as in
+/// strings of YAML.
+fn joint(rest: &[u8]) -> Option<usize> {
+    let end = if rest.starts_with(b"\r\n") { 2 } else { usize::from(rest.first() == Some(&b'\n')) };
+    let indent = rest.after(end).iter().take_while(|byte| b" \t".contains(byte)).count();
+    (end > 0).then_some(end + indent)
 }
 
 /// Returns the character of `u` and four digits.

@@ -4,13 +4,14 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem};
+use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem, memrchr};
 
 use crate::capture::redaction::decoded::{LINE_END, UnescapedText};
 use crate::capture::redaction::word::{ADDRESS, is_word};
 use crate::cut::Cut as _;
 use crate::event::secrets::{
-    Letters, SCHEMES, SHAPES, SecretPlace, SecretShape, may_end_name, named,
+    COOKIE_ATTRIBUTES, Letters, NO_VALUES, OPTIONS, SCHEMES, SHAPES, SecretPlace, SecretShape,
+    may_end_name, named,
 };
 
 /// The shortest token after `Bearer` in a text, in bytes: shorter ones are words.
@@ -24,6 +25,24 @@ const MIN_ID: usize = 6;
 
 /// The longest name, and the longest user before a host, in bytes.
 const MAX_NAME: usize = 128;
+
+/// The longest command, in bytes.
+const MAX_COMMAND: usize = 1 << 11;
+
+/// The most members between those of a pair, and the most heads in a list.
+const MAX_SIBLINGS: usize = 8;
+const MAX_HEADS: usize = 100;
+
+/// The depth to which lists and objects in a secret's place are looked into.
+const MAX_DEPTH: usize = 6;
+
+/// The members of a pair.
+const PAIR_NAMES: &[&str] = &["name", "key"];
+const PAIR_VALUES: &[&str] = &["value"];
+
+/// The members of an object that have its value: a pair's, and those of mocks that say what to wait
+/// for.
+const VALUES: &[&str] = &["value", "values", "equalto"];
 
 /// A secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +63,8 @@ pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
     finder.at_signs();
     finder.accounts();
     finder.names();
+    finder.lists();
+    finder.options();
     let mut found = finder.found;
     found.sort_by_key(|secret| (secret.range.start, usize::MAX - secret.range.end));
     let mut secrets: Vec<Secret> = Vec::new();
@@ -157,6 +178,13 @@ impl SecretFinder<'_> {
         }
         for at in memmem::find_iter(text, "dapi") {
             self.solid(at);
+        }
+        for colon in memmem::find_iter(text, ":AA") {
+            let number = run_back(self.before(colon), |byte| byte.is_ascii_digit());
+            let length = run(self.text.from(colon + 1), |byte| Letters::Url.has(byte));
+            if number >= MIN_ID && length >= 30 {
+                self.add("a token of Telegram", colon + 1..colon + 1 + length);
+            }
         }
         for at in memmem::find_iter(text, "earer ").chain(memmem::find_iter(text, "EARER ")) {
             let begin = at.saturating_sub(1);
@@ -334,46 +362,112 @@ impl SecretFinder<'_> {
         }
     }
 
-    /// Finds the value of a member, also where it is a list, and where the member beside it names
-    /// it (`"name": "authorization", "value": "…"`).
+    /// Finds the value of a member, and of a pair of members (`"name": "authorization", "value": "…"`).
     fn member(&mut self, name: &NamedSecret<'_>) {
-        let begin = self.skip_space(name.after);
-        let Some((what, place)) = named(name.name) else {
-            if matches!(name.name, b"name" | b"key") {
-                self.pair(begin);
-            }
-            return;
+        let begin = self.element(name.after);
+        let Some(own) = self.text.string_end(begin).map(|(end, _)| begin + 1..end) else {
+            return match named(name.name).filter(|(_, place)| *place != SecretPlace::Query) {
+                Some(_) if self.is_yaml(begin) => self.lines(name, name.begin - 1),
+                Some(secret) => drop(self.value(secret, begin, true, 0)),
+                None => {}
+            };
         };
-        if place == SecretPlace::Query {
-            return;
+        let (end, text) = (own.end + 1, self.text.text.within(own));
+        if is_any(name.name, PAIR_NAMES)
+            && let Some(secret) = named(text)
+            && let Some(value) = self.sibling(end, PAIR_VALUES)
+        {
+            self.value(secret, value, true, 0);
         }
-        let is_owner = place == SecretPlace::Owner;
-        match self.text.get(begin) {
-            Some(b'"' | b'\'') => self.string(what, begin, is_owner),
-            Some(b'[') => {
-                let mut at = self.skip_space(begin + 1);
-                while let Some((end, _)) = self.text.string_end(at) {
-                    self.string(what, at, is_owner);
-                    at = self.skip_space(end + 1);
-                    if self.text.get(at) == Some(b',') {
-                        at = self.skip_space(at + 1);
-                    }
-                }
-            }
-            Some(b'0'..=b'9') if may_be_number(what) => self.digits(what, begin, MIN_ID),
-            _ => {}
+        if is_any(name.name, PAIR_VALUES)
+            && let Some(name) = self.sibling(end, PAIR_NAMES)
+            && let Some((end, _)) = self.text.string_end(name)
+            && let Some(secret) = named(self.text.text.within(name + 1..end))
+        {
+            self.value(secret, begin, true, 0);
+        }
+        if let Some(secret) = named(name.name).filter(|(_, place)| *place != SecretPlace::Query) {
+            self.value(secret, begin, true, 0);
         }
     }
 
+    /// Returns the place of the value of the first of the members after this one that has one of
+    /// these names.
+    fn sibling(&self, end: usize, names: &[&str]) -> Option<usize> {
+        let mut at = end;
+        for _ in 0..MAX_SIBLINGS {
+            let quote = self.skip_comma(at)?;
+            let (end, _) = self.text.string_end(quote)?;
+            let colon = self.skip_space(end + 1);
+            if self.text.get(colon) != Some(b':') {
+                return None;
+            }
+            let value = self.skip_space(colon + 1);
+            if is_any(self.text.text.within(quote + 1..end), names) {
+                return Some(value);
+            }
+            at = match self.text.string_end(value) {
+                Some((end, _)) => end + 1,
+                None => value + run(self.text.from(value), is_token),
+            };
+        }
+        None
+    }
+
+    /// Finds the secret in the value that begins here, also in a list or an object, if it is `meant`.
+    /// Returns its end, if it has one.
+    fn value(
+        &mut self,
+        secret: (&'static str, SecretPlace),
+        at: usize,
+        meant: bool,
+        depth: usize,
+    ) -> Option<usize> {
+        let opener = self.text.get(at)?;
+        if !matches!(opener, b'[' | b'{') || depth == MAX_DEPTH {
+            if let Some((end, _)) = self.text.string_end(at) {
+                if meant {
+                    self.string(secret, at);
+                }
+                return Some(end + 1);
+            }
+            if meant && opener.is_ascii_digit() && may_be_number(secret.0) {
+                self.digits(secret.0, at, MIN_ID);
+            }
+            let length = run(self.text.from(at), is_token);
+            return (length > 0).then_some(at + length);
+        }
+        let mut at = self.element(at + 1);
+        while !matches!(self.text.get(at)?, b']' | b'}') {
+            let mut is_meant = meant;
+            if opener == b'{' {
+                let (end, _) = self.text.string_end(at)?;
+                is_meant &= holds(secret.0, self.text.text.within(at + 1..end));
+                let colon = self.skip_space(end + 1);
+                at = self.text.get(colon).filter(|&byte| byte == b':').map(|_| colon + 1)?;
+                at = self.skip_space(at);
+            }
+            let end = self.value(secret, at, is_meant, depth + 1)?;
+            at = self.skip_comma(end).unwrap_or_else(|| self.skip_space(end));
+            if at == end && !matches!(self.text.get(at), Some(b']' | b'}')) {
+                return None;
+            }
+        }
+        Some(at + 1)
+    }
+
     /// Finds the value in the string that begins here.
-    fn string(&mut self, what: &'static str, opener: usize, is_owner: bool) {
+    fn string(&mut self, (what, place): (&'static str, SecretPlace), opener: usize) {
         let Some((end, raw_end)) = self.text.string_end(opener) else { return };
         let range = opener + 1..end;
         let value = self.text.text.within(range.clone());
-        let is_enough = match what {
-            "a token" => value.len() >= MIN_VALUE && !self.is_of_model(value, end),
-            _ if is_owner => value.len() >= MIN_ID,
-            _ => true,
+        let is_enough = match place {
+            SecretPlace::Owner => value.len() >= MIN_ID,
+            SecretPlace::Query => value.len() >= MIN_VALUE,
+            SecretPlace::Everywhere if what == "a token" => {
+                (value.len() >= MIN_VALUE || is_scrambled(value)) && !self.is_of_model(value, end)
+            }
+            SecretPlace::Everywhere => true,
         };
         if is_enough {
             self.add_value(what, range, raw_end);
@@ -383,35 +477,99 @@ impl SecretFinder<'_> {
     /// True if it is a token that a model reads or writes: its probability or its number stands
     /// beside it.
     fn is_of_model(&self, value: &[u8], end: usize) -> bool {
-        let is_known = ["logprob", "log_prob", "likelihood", "tokenid", "token_id"];
-        let is_beside = self
-            .next_member(end + 1)
-            .map(<[u8]>::to_ascii_lowercase)
-            .is_some_and(|beside| is_known.iter().any(|name| beside.starts_with(name.as_bytes())));
-        is_beside || value.after(scheme(value)).contains(&b' ')
+        let quote = self.skip_comma(end + 1).filter(|&at| self.text.quote(at).is_some());
+        let beside = quote.map(|at| self.text.from(at + 1).before(16).to_ascii_lowercase());
+        let beside = beside.unwrap_or_default();
+        let is_known = ["logprob", "log_prob", "likelihood", "tokenid", "token_id", "bytes"];
+        let token = value.after(scheme(value));
+        token.contains(&b' ') || is_known.iter().any(|name| beside.starts_with(name.as_bytes()))
     }
 
-    /// Returns the text from the name of the next member on.
-    fn next_member(&self, at: usize) -> Option<&[u8]> {
-        let comma = self.skip_space(at);
-        let quote = self.skip_space(comma + 1);
-        let is_next = self.text.get(comma) == Some(b',');
-        (is_next && matches!(self.text.get(quote), Some(b'"' | b'\''))).then(|| {
-            let rest = self.text.from(quote + 1);
-            rest.before(16)
-        })
-    }
-
-    /// Finds the value of a pair whose name is the string that begins here.
-    fn pair(&mut self, opener: usize) {
-        let Some((end, _)) = self.text.string_end(opener) else { return };
-        let name = self.text.text.within(opener + 1..end);
-        let Some((what, SecretPlace::Everywhere)) = named(name) else { return };
-        let is_value = self.next_member(end + 1).is_some_and(|name| name.starts_with(b"value"));
-        let colon = memchr(b':', self.text.from(end)).filter(|_| is_value);
-        if let Some(colon) = colon {
-            self.string(what, self.skip_space(end + colon + 1), false);
+    /// Finds values in lists of heads, where each stands after its name: `["Authorization", "Basic …"]`.
+    fn lists(&mut self) {
+        for opener in memchr2_iter(b'[', b'(', &self.text.text) {
+            let mut at = self.element(opener + 1);
+            for _ in 0..MAX_HEADS {
+                let Some(_) = self.text.quote(at) else { break };
+                let length = run(self.text.from(at + 1), is_name);
+                let name = self.text.text.within(at + 1..at + 1 + length);
+                let Some(comma) = self.text.quote(at + 1 + length).map(|_| at + 2 + length) else {
+                    break;
+                };
+                let Some(value) = self.skip_comma(comma) else { break };
+                let Some((end, _)) = self.text.string_end(value) else { break };
+                let text = self.text.text.within(value + 1..end);
+                if let Some(secret) = named(name).filter(|secret| is_head(name, secret.0))
+                    && named(text).is_none()
+                    && !is_variable(text.after(scheme(text)))
+                {
+                    self.string(secret, value);
+                }
+                match self.skip_comma(end + 1) {
+                    Some(next) => at = next,
+                    None => break,
+                }
+            }
         }
+    }
+
+    /// Finds what options of a command say: those of `curl`, and those that are named as secrets are.
+    fn options(&mut self) {
+        for at in memmem::find_iter(&*self.text.text, " -") {
+            let begin = at + 1;
+            let hyphens = run(self.text.from(begin), |byte| byte == b'-');
+            let name = self.text.from(begin + hyphens);
+            let name = match hyphens {
+                1 => name.before(1),
+                _ => name.before(run(name, |byte| {
+                    byte.is_ascii_alphanumeric() || b"-_".contains(&byte)
+                })),
+            };
+            let after = begin + hyphens + name.len();
+            let spaces = run(self.text.from(after), |byte| byte == b' ');
+            let curl = OPTIONS.iter().find(|option| option.name.as_bytes() == name);
+            let (what, sign) = match curl {
+                Some(option) if hyphens == 2 || self.is_curl(begin) => (option.what, option.sign),
+                _ if hyphens < 2 || spaces == 0 => continue,
+                _ => match named(name) {
+                    Some((what, SecretPlace::Everywhere)) => (what, None),
+                    _ => continue,
+                },
+            };
+            if hyphens == 2 && spaces == 0 {
+                continue;
+            }
+            let begin = after + spaces;
+            let (range, raw_end) = match self.text.string_end(begin) {
+                Some((end, raw_end)) => (begin + 1..end, raw_end),
+                None => {
+                    let is_part =
+                        |byte: u8| byte.is_ascii_graphic() && !b"\"'`<>|&\\".contains(&byte);
+                    let end = begin + run(self.text.from(begin), is_part);
+                    (begin..end, self.text.raw(end))
+                }
+            };
+            let value = self.text.text.within(range.clone());
+            let sign = sign.map(|sign| memchr(sign, value).map(|at| at + 1));
+            let is_enough = match sign {
+                Some(sign) => sign.is_some_and(|sign| sign < value.len()),
+                None => curl.is_some() || (value.len() >= MIN_VALUE && has_digit(value)),
+            };
+            let skip = if what == "a cookie" { 0 } else { sign.flatten().unwrap_or_default() };
+            let secret = value.after(skip);
+            if !is_enough || is_variable(secret) || secret.iter().all(u8::is_ascii_digit) {
+                continue;
+            }
+            match what {
+                "a cookie" => self.cookies(range.start, value, false),
+                _ => self.add_value(what, range.start + skip..range.end, raw_end),
+            }
+        }
+    }
+
+    /// True if a command of `curl` begins shortly before this place.
+    fn is_curl(&self, at: usize) -> bool {
+        memmem::rfind(self.before(at).after(at.saturating_sub(MAX_COMMAND)), b"curl").is_some()
     }
 
     /// Finds the value in a query of a URL, or of a variable that is set.
@@ -454,7 +612,8 @@ impl SecretFinder<'_> {
         };
         let value = self.text.text.within(range.clone());
         let is_number = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
-        if value.len() >= MIN_VALUE && !value.contains(&b' ') && !is_number && !is_variable(value) {
+        let is_enough = value.len() >= MIN_VALUE || is_short(what, name.name, value);
+        if is_enough && !value.contains(&b' ') && !is_number && !is_variable(value) {
             self.add_value(what, range, raw_end);
         }
     }
@@ -464,54 +623,39 @@ impl SecretFinder<'_> {
         if !name.is_tight {
             return;
         }
+        let before = self.before(name.begin);
+        let marks = run_back(before, |byte| b" <>*-\t".contains(&byte));
+        let around = before.before(before.len() - marks).last().copied().unwrap_or(b'\n');
+        if around == b'\n' {
+            return self.lines(name, name.begin);
+        }
         let Some((what, place)) = named(name.name) else { return };
         if place == SecretPlace::Query {
             return;
         }
-        let before = self.before(name.begin);
-        let marks = run_back(before, |byte| b" <>*-\t".contains(&byte));
-        let is_line = matches!(before.get(..before.len() - marks), Some([] | [.., b'\n']));
-        let is_head = name.name.contains(&b'-') || matches!(what, "credentials" | "a cookie");
         let opener = before.last().copied().unwrap_or(b'\n');
-        let mut begin = name.after + run(self.text.from(name.after), |byte| byte == b' ');
-        let mut line = self.text.from(begin);
-        // A list of YAML.
-        let indent = run(line, |byte| b"\r\n ".contains(&byte));
-        if is_line
-            && matches!(line, [b'\r' | b'\n', ..])
-            && line.get(indent..).is_some_and(|rest| rest.starts_with(b"- "))
-        {
-            begin += indent + 2;
-            line = self.text.from(begin);
-        }
-        let is_end = |byte: u8| match is_line {
-            true => byte == b'\n',
-            false => b"\n\x0b\"'<".contains(&byte) || (byte == b']' && opener == b'['),
-        };
+        let begin = name.after + run(self.text.from(name.after), |byte| b" \t".contains(&byte));
+        let line = self.text.from(begin);
+        let is_end = |byte: u8| b"\n\x0b\"'<".contains(&byte) || (byte == b']' && opener == b'[');
         let value = line.before(run(line, |byte| !is_end(byte)));
-        let trim: &[u8] = if is_line { b" \t\r\"'[]" } else { b" \t" };
-        let skip = run(value, |byte| trim.contains(&byte));
-        begin += skip;
-        let value = value.after(skip);
-        let value = value.before(value.len() - run_all_back(value, trim));
-        let is_whole = is_line || b"[\"'".contains(&opener);
+        let value = value.before(value.len() - run_all_back(value, b" \t"));
+        let is_setting = around == LINE_END && !is_head(name.name, what);
         if what == "a cookie" {
-            if !is_line && value.len() < MIN_VALUE {
-                return;
+            if value.len() >= MIN_VALUE {
+                self.cookies(begin, value, is_set_cookie(name.name));
             }
-            let is_set = name.name.to_ascii_lowercase().starts_with(b"set");
-            return self.cookies(begin, value, is_set);
-        }
-        let is_enough = if !is_head {
-            is_line && value.len() >= MIN_VALUE && !value.after(scheme(value)).contains(&b' ')
-        } else {
-            is_line || !is_variable(value.after(scheme(value)))
-        };
-        let is_count = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
-        if !is_enough || is_count {
             return;
         }
-        if is_whole {
+        let own = value.after(scheme(value));
+        let is_enough = match is_setting {
+            true => own.len() >= MIN_VALUE && has_digit(own) && !own.contains(&b' '),
+            false => is_head(name.name, what),
+        };
+        let is_count = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
+        if !is_enough || is_variable(own) || is_count {
+            return;
+        }
+        if is_setting || b"[\"'".contains(&opener) {
             let end = begin + value.len();
             return self.add_value(what, begin..end, self.text.raw(end));
         }
@@ -521,6 +665,103 @@ impl SecretFinder<'_> {
             let end = begin + skip + length;
             self.add_value(what, begin..end, self.text.raw(end));
         }
+    }
+
+    /// Finds what is named at the beginning of a line: in the rest of it, in the lines of a list, of a
+    /// block and of a pair of YAML, and in those that go on with it. `begin` is where the name, or
+    /// the quotation mark before it, is.
+    fn lines(&mut self, name: &NamedSecret<'_>, begin: usize) {
+        let start = memrchr(b'\n', self.before(begin)).map_or(0, |end| end + 1);
+        let column = begin - start;
+        if is_any(name.name, PAIR_NAMES) || is_any(name.name, PAIR_VALUES) {
+            self.pair_of_lines(name, column);
+        }
+        let Some((what, place)) = named(name.name) else { return };
+        if place == SecretPlace::Query {
+            return;
+        }
+        let row =
+            HeadRow { what, is_head: is_head(name.name, what), is_set: is_set_cookie(name.name) };
+        let value = self.text.line(name.after).trim_ascii();
+        let (is_empty, is_block) = (value.is_empty(), is_block(value));
+        if !is_block {
+            self.rest_of_line(&row, name.after);
+        }
+        if !is_empty && !is_block && !row.is_head {
+            return;
+        }
+        let indent = run(self.text.from(start), |byte| b" \t".contains(&byte));
+        let mut at = name.after;
+        while let Some(end) = memchr(b'\n', self.text.from(at)) {
+            at += end + 1;
+            let line = self.text.line(at);
+            let own = run(line, |byte| b" \t".contains(&byte));
+            let text = line.after(own).trim_ascii_end();
+            let item = if text.starts_with(b"- ") && !is_block { 2 } else { 0 };
+            let is_deeper = own > indent && own > 0;
+            if text.is_empty() || !(is_deeper || (is_empty && own == indent && item > 0)) {
+                break;
+            }
+            let begin = at + own + item;
+            match entry(text.after(item)).filter(|_| !is_block) {
+                None => self.rest_of_line(&row, begin),
+                Some((name, _)) if row.is_head && !is_empty && !is_any(name, &["value"]) => break,
+                Some((name, after)) if holds(what, name) => self.rest_of_line(&row, begin + after),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Finds the value of a pair in lines of YAML: its name and its value, one of which is here.
+    fn pair_of_lines(&mut self, name: &NamedSecret<'_>, column: usize) {
+        let is_name = is_any(name.name, PAIR_NAMES);
+        let others = if is_name { PAIR_VALUES } else { PAIR_NAMES };
+        let mut at = name.after;
+        for _ in 0..MAX_SIBLINGS {
+            let Some(end) = memchr(b'\n', self.text.from(at)) else { return };
+            at += end + 1;
+            let line = self.text.line(at);
+            if run(line, |byte| byte == b' ') != column {
+                return;
+            }
+            let Some((other, after)) = entry(line.after(column)) else { return };
+            if !is_any(other, others) {
+                continue;
+            }
+            let other = at + column + after;
+            let (named_at, value) = if is_name { (name.after, other) } else { (other, name.after) };
+            let named_as = trim_quotes(self.text.line(named_at));
+            if let Some((what, _)) = named(named_as) {
+                let is_set = is_set_cookie(named_as);
+                self.rest_of_line(&HeadRow { what, is_head: true, is_set }, value);
+            }
+            return;
+        }
+    }
+
+    /// Adds what stands in a line from this place on.
+    fn rest_of_line(&mut self, row: &HeadRow, begin: usize) {
+        let trim = b" \t\r\"'[]";
+        let line = self.text.line(begin);
+        let skip = run(line, |byte| trim.contains(&byte));
+        let value = line.after(skip);
+        let value = value.before(value.len() - run_all_back(value, trim));
+        let begin = begin + skip;
+        if row.what == "a cookie" {
+            return self.cookies(begin, value, row.is_set);
+        }
+        let is_enough = row.is_head
+            || (value.len() >= MIN_VALUE && !value.after(scheme(value)).contains(&b' '));
+        let is_count = value.iter().all(u8::is_ascii_digit) && !may_be_number(row.what);
+        if is_enough && !is_count {
+            let end = begin + value.len();
+            self.add_value(row.what, begin..end, self.text.raw(end));
+        }
+    }
+
+    /// True if a value of YAML that no mark encloses begins here: a list of lines, or a block.
+    fn is_yaml(&self, at: usize) -> bool {
+        self.text.from(at).starts_with(b"- ") || is_block(self.text.line(at).trim_ascii())
     }
 
     /// Finds the values of cookies. After the first one of `set-cookie` come attributes.
@@ -540,6 +781,19 @@ impl SecretFinder<'_> {
         }
     }
 
+    /// Returns the place after a comma and white space, where a comma comes next.
+    fn skip_comma(&self, at: usize) -> Option<usize> {
+        let comma = self.skip_space(at);
+        (self.text.get(comma) == Some(b',')).then(|| self.element(comma + 1))
+    }
+
+    /// Returns the place of a value after white space: of Python's bytes, that of their mark.
+    fn element(&self, at: usize) -> usize {
+        let at = self.skip_space(at);
+        let is_bytes = self.text.get(at) == Some(b'b') && self.text.quote(at + 1).is_some();
+        at + usize::from(is_bytes)
+    }
+
     /// Returns the place after white space.
     fn skip_space(&self, at: usize) -> usize {
         at + run(self.text.from(at), |byte| b" \t\r\n\x0b".contains(&byte))
@@ -554,6 +808,87 @@ struct NamedSecret<'t> {
     is_quoted: bool,
     /// True if nothing stands between the name and the sign.
     is_tight: bool,
+}
+
+/// How the value of a head is looked at.
+struct HeadRow {
+    what: &'static str,
+    /// True if all that it has is the value.
+    is_head: bool,
+    /// True for `set-cookie`.
+    is_set: bool,
+}
+
+/// True if a name is one of these, however it is written.
+fn is_any(name: &[u8], of: &[&str]) -> bool {
+    of.iter().any(|known| name.eq_ignore_ascii_case(known.as_bytes()))
+}
+
+/// True if this is the name of a head, and no word that texts have.
+fn is_head(name: &[u8], what: &str) -> bool {
+    name.contains(&b'-') || matches!(what, "credentials" | "a cookie")
+}
+
+fn is_set_cookie(name: &[u8]) -> bool {
+    name.get(..3).is_some_and(|first| first.eq_ignore_ascii_case(b"set"))
+}
+
+/// True if a member of this name holds the secret of the object that it is in: of a cookie all but
+/// what is said about it.
+fn holds(what: &str, name: &[u8]) -> bool {
+    match what {
+        "a cookie" => !is_any(name, COOKIE_ATTRIBUTES),
+        _ => is_any(name, VALUES),
+    }
+}
+
+/// True if a value of YAML stands in the lines after its own: `|`, `>-`, also after a tag.
+fn is_block(value: &[u8]) -> bool {
+    let mut words = value.rsplit(|&byte| byte == b' ');
+    let last = words.next().unwrap_or_default();
+    matches!(last, [b'|' | b'>', rest @ ..] if rest.iter().all(|byte| b"+-123456789".contains(byte)))
+        && words.all(|word| matches!(word.first(), None | Some(b'!' | b'&')))
+}
+
+/// Returns the name in a line `name: value` of YAML, and the place after its colon.
+fn entry(line: &[u8]) -> Option<(&[u8], usize)> {
+    let colon = memchr(b':', line)?;
+    let name = trim_quotes(line.before(colon));
+    let is_entry = matches!(line.get(colon + 1), None | Some(b' ' | b'\r'));
+    (is_entry && !name.is_empty() && name.iter().all(|&byte| is_name(byte)))
+        .then_some((name, colon + 1))
+}
+
+fn trim_quotes(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii();
+    let quote = text.first().filter(|byte| matches!(byte, b'"' | b'\''));
+    let inner = quote.and_then(|_| text.get(1..text.len() - 1));
+    inner.unwrap_or(text)
+}
+
+fn has_digit(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_digit)
+}
+
+/// True if a digit stands between letters, as in few words that a model writes.
+fn is_scrambled(value: &[u8]) -> bool {
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic();
+    let first = value.iter().position(is_letter).unwrap_or(value.len());
+    let last = value.iter().rposition(is_letter).unwrap_or_default();
+    value.len() >= 5 && !value.contains(&b' ') && has_digit(value.within(first..last))
+}
+
+/// True if a value in a text is shorter than most secrets, and is one by its name.
+fn is_short(what: &str, name: &[u8], value: &[u8]) -> bool {
+    let is_mixed =
+        value.len() >= 4 && has_digit(value) && value.iter().any(u8::is_ascii_alphabetic);
+    let is_variable_of_shell = !name.iter().any(u8::is_ascii_lowercase);
+    let is_secret = match what {
+        "a token" => is_scrambled(value) || (is_variable_of_shell && is_mixed),
+        "a password" => !value.is_empty(),
+        _ => is_mixed || (is_variable_of_shell && value.len() >= 3),
+    };
+    is_secret && named(value).is_none() && !is_any(value, NO_VALUES)
 }
 
 /// True if a value names another: `$KEY`, `{key}`, `<your key>`.

@@ -2,9 +2,10 @@
 //!
 //! A capture is taken as a whole: a secret keeps its word wherever it stands, and no offset, chunk
 //! size or length changes. `event/secrets.rs` has the table of what is looked for, `find.rs` the
-//! scanner that looks. In an AWS event stream the checksums are made anew, and base64 in a member
-//! `bytes` is looked into.
+//! scanner that looks. In an AWS event stream the checksums are made anew, and text that is written in
+//! base64 or in hexadecimal digits is looked into (`coded.rs`).
 
+mod coded;
 mod decoded;
 mod find;
 mod word;
@@ -12,10 +13,9 @@ mod word;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use memchr::{memchr_iter, memmem};
+use memchr::memchr_iter;
 
+use crate::capture::redaction::coded::CodedText;
 use crate::capture::redaction::find::{Secret, find};
 use crate::capture::redaction::word::{ADDRESS, address, word};
 use crate::cut::Cut as _;
@@ -85,18 +85,20 @@ impl Redactor {
         }
     }
 
-    /// Replaces the secrets in the base64 of a text that begins at this offset.
+    /// Replaces the secrets in what is coded in a text that begins at this offset.
     fn decode(&mut self, text: &mut [u8], at: usize, replaced: &mut Vec<Replaced>) {
-        for range in encoded(text) {
-            let Some(place) = text.get_mut(range.clone()) else { continue };
-            let Ok(mut inner) = STANDARD.decode(&*place) else { continue };
-            let within = self.redact(&mut inner);
-            let encoded = STANDARD.encode(&inner);
-            if !within.is_empty() && encoded.len() == place.len() {
-                place.copy_from_slice(encoded.as_bytes());
-                let offset = (at + range.start) as u64;
-                replaced.extend(within.into_iter().map(|row| Replaced { offset, ..row }));
+        for CodedText { code, pieces, text: mut inner } in CodedText::all(text) {
+            let is_text = str::from_utf8(&inner).is_ok() || !messages(&inner).is_empty();
+            let within = if is_text { self.redact(&mut inner) } else { Vec::new() };
+            let Some(first) = pieces.first().filter(|_| !within.is_empty()) else { continue };
+            let offset = (at + first.start) as u64;
+            let mut coded = code.written(&inner).into_iter();
+            for byte in pieces.into_iter().flatten() {
+                if let (Some(place), Some(byte)) = (text.get_mut(byte), coded.next()) {
+                    *place = byte;
+                }
             }
+            replaced.extend(within.into_iter().map(|row| Replaced { offset, ..row }));
         }
     }
 }
@@ -128,19 +130,6 @@ pub(crate) fn count(text: &str) -> usize {
     count
 }
 
-/// Returns where base64 stands in a member `bytes`, as Amazon Bedrock sends it.
-fn encoded(bytes: &[u8]) -> Vec<Range<usize>> {
-    let mark = "\"bytes\":\"";
-    let begins = memmem::find_iter(bytes, mark).map(|at| at + mark.len());
-    begins
-        .map(|at| {
-            let rest = bytes.after(at);
-            let is_base64 = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
-            at..at + rest.iter().take_while(is_base64).count()
-        })
-        .collect()
-}
-
 /// Returns the messages of an AWS event stream, up to the first one that is not whole or has a
 /// wrong checksum.
 fn messages(capture: &[u8]) -> Vec<Range<usize>> {
@@ -160,6 +149,9 @@ fn messages(capture: &[u8]) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
     use super::*;
     use crate::capture::dice::Dice;
     use crate::event::secrets::SHAPES;

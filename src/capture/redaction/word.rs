@@ -1,5 +1,11 @@
 //! The words that stand in place of secrets.
 
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+use crate::cut::Cut as _;
+
 /// They are made of this, and end with a number.
 const WORD: &[u8] = b"redacted";
 
@@ -8,7 +14,8 @@ pub(super) const ADDRESS: &str = "an e-mail address";
 
 /// Returns the word for a secret: as long, of digits if that is, with its line ends.
 pub(super) fn word(secret: &[u8], number: usize) -> Vec<u8> {
-    let (length, digits) = (secret.len(), number.to_string());
+    let own = own(secret);
+    let (length, digits) = (own.iter().filter(|is_own| **is_own).count(), number.to_string());
     let digits = if digits.len() < length { digits } else { String::new() };
     let rest = length - digits.len();
     let filler: Vec<u8> = match secret.iter().all(u8::is_ascii_digit) {
@@ -16,13 +23,26 @@ pub(super) fn word(secret: &[u8], number: usize) -> Vec<u8> {
         true => [b'1'].into_iter().chain([b'0'].into_iter().cycle()).take(rest).collect(),
         false => WORD.iter().copied().cycle().take(rest).collect(),
     };
-    let mut word = [filler, digits.into_bytes()].concat();
-    for (place, &byte) in word.iter_mut().zip(secret) {
-        if matches!(byte, b'\r' | b'\n') {
-            *place = byte;
+    let mut word = filler.into_iter().chain(digits.into_bytes());
+    let places = secret.iter().zip(own);
+    places.map(|(&byte, is_own)| is_own.then(|| word.next()).flatten().unwrap_or(byte)).collect()
+}
+
+/// Returns for each byte whether it is the secret's, and not that of a line end: the backslash that
+/// takes it away, and the indentation after it, are not.
+fn own(secret: &[u8]) -> Vec<bool> {
+    let mut own = vec![true; secret.len()];
+    let mut is_line_begin = false;
+    for (at, byte) in secret.iter().enumerate() {
+        let rest = secret.after(at + 1);
+        let is_end = matches!(byte, b'\r' | b'\n');
+        let is_joint = *byte == b'\\' && (rest.starts_with(b"\n") || rest.starts_with(b"\r\n"));
+        is_line_begin = is_end || (is_line_begin && b" \t".contains(byte));
+        if let Some(own) = own.get_mut(at) {
+            *own = !is_line_begin && !is_joint;
         }
     }
-    word
+    own
 }
 
 /// Returns an e-mail address in place of another.
@@ -48,6 +68,12 @@ pub(super) fn address(secret: &[u8], number: usize) -> Vec<u8> {
 
 /// True if it stands in place of a secret.
 pub(super) fn is_word(text: &[u8]) -> bool {
+    let text = &*match memchr(b'\n', text) {
+        Some(_) => {
+            text.iter().zip(own(text)).filter(|(_, own)| *own).map(|(byte, _)| *byte).collect()
+        }
+        None => Cow::Borrowed(text),
+    };
     let end = text.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |at| at + 1);
     match text.split_at_checked(end) {
         Some(([], digits)) => {

@@ -37,12 +37,12 @@ use crate::commands::check::settings::Settings;
 use crate::commands::elsewhere as review;
 use crate::commands::mistakes::quoted;
 use crate::commands::parallel::{Finished, parallel};
-use crate::commands::redact::{redact, report_spread};
+use crate::commands::redact::{left, redacted};
 use crate::commands::{Inputs, has_color, print};
 use crate::io::{Signals, die, report, report_on, write_whole};
 use crate::json;
 use crate::pipeline::Config;
-use crate::status::{Outcome, Status};
+use crate::status::Outcome;
 
 pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     let signals = Signals::listen()?;
@@ -53,9 +53,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     }
     let found = FoundCaptures::new(args)?;
     let mut status = found.status;
-    if args.redact {
-        redact_all(&found.captures, &mut status);
-    }
+    let unredacted = if args.redact { redact_all(&found.captures) } else { BTreeMap::new() };
     let names = found.captures.iter().map(|capture| capture.name.as_str().into()).collect();
     let inputs = Inputs { names, signals };
     let captures = found.captures.iter().map(|capture| (capture.name.as_str(), capture)).collect();
@@ -63,6 +61,7 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
         args,
         given,
         captures,
+        unredacted,
         read: &joined,
         is_over: AtomicBool::new(false),
         checked: Mutex::default(),
@@ -157,19 +156,19 @@ fn prune(checked: &mut [Checked]) {
 }
 
 /// Replaces the secrets in captures; the same secret has the same word in all of them. One that
-/// cannot be read is left to the check.
-fn redact_all(captures: &[CheckedFile], status: &mut Status) {
-    let (mut redactor, stderr) = (Redactor::default(), &mut io::stderr());
-    for CheckedFile { name, .. } in captures {
-        let Ok(mut capture) = read_capture(name) else { continue };
-        if !redact(&mut redactor, name, &mut capture, stderr) {
-            continue;
+/// cannot be read is left to the check. Returns those in which it could not be done, with the reason.
+fn redact_all(captures: &[CheckedFile]) -> BTreeMap<String, String> {
+    let mut redactor = Redactor::default();
+    let mut redact = |name: &str| -> io::Result<()> {
+        let Ok(capture) = read_capture(name) else { return Ok(()) };
+        let redacted = redacted(&mut redactor, name, capture.clone(), &mut io::stderr())?;
+        if redacted != capture {
+            write_whole(Path::new(name), &redacted)?;
         }
-        if let Err(error) = write_whole(Path::new(name), &capture) {
-            report_on(stderr, name, &error.to_string(), None);
-            status.note(Outcome::Io);
-        }
-    }
+        Ok(())
+    };
+    let names = captures.iter().map(|capture| &capture.name);
+    names.filter_map(|name| Some((name.clone(), redact(name).err()?.to_string()))).collect()
 }
 
 /// Reads a capture, unless reading it may never end.
@@ -187,6 +186,8 @@ struct CheckRun<'a> {
     /// What the command line says.
     given: Settings,
     captures: BTreeMap<&'a str, &'a CheckedFile>,
+    /// Captures whose secrets could not be replaced, with the reason.
+    unredacted: BTreeMap<String, String>,
     /// The reader that has to keep the laws: a test gives one that breaks a law.
     read: &'a ReadWith<'a>,
     /// True once one has failed, with `--fail-fast`.
@@ -229,6 +230,9 @@ impl CheckRun<'_> {
 
     fn checked(&self, capture: &CheckedFile, stderr: &mut dyn Write) -> Checked {
         let name = &capture.name;
+        if let Some(why) = self.unredacted.get(name) {
+            return Checked::new(name, ResultKind::Unwritten, why);
+        }
         let path = format!("{name}{GOLDEN}");
         let is_missing = |error: &io::Error| error.kind() == ErrorKind::NotFound;
         let file = match fs::read(&path) {
@@ -283,8 +287,8 @@ impl CheckRun<'_> {
         if let Some(error @ GoldenError::Newer(_)) = &wrong {
             return Checked { broken, ..self.unusable(name, error) };
         }
-        if self.args.redact {
-            report_spread(name, &fresh.events, stderr);
+        if let Some(left) = self.args.redact.then(|| left(&fresh.events)).flatten() {
+            return Checked { broken, ..Checked::new(name, ResultKind::Secret, left) };
         }
         let golden = file.as_ref().and_then(|file| file.golden.as_ref().ok());
         let diff = golden
@@ -500,6 +504,7 @@ mod tests {
             args: &args,
             given,
             captures: [(name.as_str(), &capture)].into(),
+            unredacted: BTreeMap::new(),
             read: &mutant,
             is_over: AtomicBool::new(false),
             checked: Mutex::default(),

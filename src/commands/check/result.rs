@@ -21,6 +21,8 @@ pub(super) enum ResultKind {
     NoCapture,
     Newer,
     Broken,
+    /// A secret is left in its events.
+    Secret,
     Unreadable,
     Unwritten,
     /// It is no capture.
@@ -62,6 +64,7 @@ pub(super) const KINDS: &[KindRow] = &[
     row(ResultKind::NoCapture, "no_capture", "has no capture", "have no capture", NO),
     row(ResultKind::Newer, "newer", "has a newer golden file", "have newer golden files", NO),
     row(ResultKind::Broken, "broken", "has a broken golden file", "have broken golden files", NO),
+    row(ResultKind::Secret, "secret", "has a secret", "have secrets", NO),
     row(
         ResultKind::Unreadable,
         "unreadable",
@@ -180,6 +183,9 @@ impl ResultSum {
         if has(ResultKind::NoCapture) {
             let prune = command.replace(" --update", " --prune");
             return Some(format!("captures are gone; `{prune}` removes their golden files"));
+        }
+        if has(ResultKind::Secret) {
+            return Some("a secret is left, so no golden file is written".into());
         }
         has(ResultKind::Newer)
             .then(|| "golden files are newer; `cargo install toolstream` gets a newer one".into())

@@ -1,0 +1,153 @@
+//! Text that is written in base64 or in hexadecimal digits, in one line or in several.
+
+use std::ops::Range;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use memchr::memchr;
+
+use crate::cut::Cut as _;
+
+/// The shortest line that is looked at, in bytes.
+const MIN_LINE: usize = 24;
+
+/// How a text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextCode {
+    Hex,
+    Standard,
+    StandardNoPad,
+    Url,
+    UrlNoPad,
+}
+
+use TextCode::{Hex, Standard, StandardNoPad, Url, UrlNoPad};
+
+impl TextCode {
+    fn read(self, coded: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Hex => coded
+                .chunks(2)
+                .map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok())
+                .collect(),
+            Standard => STANDARD.decode(coded).ok(),
+            StandardNoPad => STANDARD_NO_PAD.decode(coded).ok(),
+            Url => URL_SAFE.decode(coded).ok(),
+            UrlNoPad => URL_SAFE_NO_PAD.decode(coded).ok(),
+        }
+    }
+
+    /// Returns how a text is written so.
+    pub(super) fn written(self, text: &[u8]) -> Vec<u8> {
+        match self {
+            Hex => text.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
+            Standard => STANDARD.encode(text).into_bytes(),
+            StandardNoPad => STANDARD_NO_PAD.encode(text).into_bytes(),
+            Url => URL_SAFE.encode(text).into_bytes(),
+            UrlNoPad => URL_SAFE_NO_PAD.encode(text).into_bytes(),
+        }
+    }
+}
+
+/// A text that is written in a code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CodedText {
+    pub(super) code: TextCode,
+    /// Where its lines are.
+    pub(super) pieces: Vec<Range<usize>>,
+    /// What it says.
+    pub(super) text: Vec<u8>,
+}
+
+impl CodedText {
+    /// Returns what is coded in these bytes, and comes out the same when it is written again.
+    pub(super) fn all(bytes: &[u8]) -> Vec<CodedText> {
+        let mut all = Vec::new();
+        let mut at = 0;
+        while let Some(begin) = next(bytes, at) {
+            let pieces = pieces(bytes, begin);
+            at = pieces.last().map_or(bytes.len(), |piece| piece.end);
+            all.extend(Self::read(bytes, pieces));
+        }
+        all
+    }
+
+    fn read(bytes: &[u8], pieces: Vec<Range<usize>>) -> Option<CodedText> {
+        let coded =
+            pieces.iter().map(|piece| bytes.within(piece.clone())).collect::<Vec<_>>().concat();
+        let codes = [Hex, Standard, StandardNoPad, Url, UrlNoPad];
+        codes.into_iter().find_map(|code| {
+            let text = code.read(&coded).filter(|text| code.written(text) == coded)?;
+            Some(CodedText { code, pieces: pieces.clone(), text })
+        })
+    }
+}
+
+fn is_coded(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/-_=".contains(&byte)
+}
+
+/// Returns the place from `at` on where the next line that is long enough begins. No line that is
+/// too short is read to its beginning.
+fn next(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut begin = at;
+    let mut look = begin + MIN_LINE - 1;
+    while look < bytes.len() {
+        match bytes.within(begin..look + 1).iter().rposition(|&byte| !is_coded(byte)) {
+            None => return Some(begin),
+            Some(other) => begin += other + 1,
+        }
+        look = begin + MIN_LINE - 1;
+    }
+    None
+}
+
+/// Returns the lines of a text that begins here: each goes on after a line end, with an indentation,
+/// or one that is escaped.
+fn pieces(bytes: &[u8], begin: usize) -> Vec<Range<usize>> {
+    let mut pieces: Vec<Range<usize>> = Vec::new();
+    let mut at = begin;
+    loop {
+        let length = bytes.after(at).iter().take_while(|&&byte| is_coded(byte)).count();
+        let width = pieces.first().map_or(length, |first| first.end - first.start);
+        if length == 0 || length > width {
+            break;
+        }
+        pieces.push(at..at + length);
+        let rest = bytes.after(at + length);
+        let Some(end) = line_end(rest).filter(|_| length == width) else { break };
+        at += length + end;
+    }
+    pieces
+}
+
+/// Returns the length of the line end at the beginning, with the indentation after it.
+fn line_end(rest: &[u8]) -> Option<usize> {
+    let ends: [&[u8]; 4] = [b"\\r\\n", b"\\n", b"\r\n", b"\n"];
+    let end = ends.iter().find(|end| rest.starts_with(end))?.len();
+    let rest = rest.after(end);
+    let indent = rest.iter().take_while(|&&byte| byte == b' ').count();
+    memchr(b'\n', rest.before(indent)).is_none().then_some(end + indent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_read_in_every_code_and_over_lines() {
+        let text = b"It was a warm day? The sun~~ was high ".repeat(2);
+        for code in [Hex, Standard, Url] {
+            let coded = code.written(&text);
+            for joint in ["", "\n", "\r\n    ", "\\n"] {
+                let lines: Vec<&[u8]> =
+                    if joint.is_empty() { vec![&coded] } else { coded.chunks(32).collect() };
+                let whole = [b"a: \"", &*lines.join(joint.as_bytes()), b"\"\n"].concat();
+                let all = CodedText::all(&whole);
+                assert_eq!(all.len(), 1, "{code:?} {joint:?}");
+                assert_eq!((all[0].text.as_slice(), all[0].pieces.len()), (&*text, lines.len()));
+            }
+        }
+        assert!(CodedText::all(b"no word of this is as long as what_would_be_looked").is_empty());
+    }
+}
