@@ -35,15 +35,10 @@ pub(super) fn redacted(
     }
 }
 
-/// What is said of a secret that is found only in the events of a capture.
-const LEFT: &str =
-    "has a secret that was not replaced: it is spread over several records, or compressed";
-
 /// Returns what is to be said of a secret that is left in the events of a capture, if one is.
 pub(super) fn left(events: &str) -> Option<String> {
-    (count_secrets(events) > 0).then(|| {
-        format!(
-            "{LEFT}; `toolstream parse --join` shows it, and the capture is to be made without it"
-        )
-    })
+    let message = "has a secret that was not replaced, since it is spread over several records or \
+                   compressed: `toolstream parse --join` shows it; take it out by hand, or record an \
+                   answer without it";
+    (count_secrets(events) > 0).then(|| message.into())
 }

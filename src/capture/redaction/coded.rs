@@ -65,20 +65,24 @@ impl CodedText {
         let mut all = Vec::new();
         let mut at = 0;
         while let Some(begin) = next(bytes, at) {
+            // The last line may be another text's.
             let pieces = pieces(bytes, begin);
-            at = pieces.last().map_or(bytes.len(), |piece| piece.end);
-            all.extend(Self::read(bytes, pieces));
+            let fewer = [pieces.len(), pieces.len() - 1, 1];
+            let read = fewer.iter().find_map(|&count| Self::read(bytes, pieces.before(count)));
+            let last = read.as_ref().map_or(&pieces, |read| &read.pieces).last();
+            at = last.map_or(bytes.len(), |piece| piece.end);
+            all.extend(read);
         }
         all
     }
 
-    fn read(bytes: &[u8], pieces: Vec<Range<usize>>) -> Option<CodedText> {
+    fn read(bytes: &[u8], pieces: &[Range<usize>]) -> Option<CodedText> {
         let coded =
             pieces.iter().map(|piece| bytes.within(piece.clone())).collect::<Vec<_>>().concat();
         let codes = [Hex, Standard, StandardNoPad, Url, UrlNoPad];
         codes.into_iter().find_map(|code| {
             let text = code.read(&coded).filter(|text| code.written(text) == coded)?;
-            Some(CodedText { code, pieces: pieces.clone(), text })
+            Some(CodedText { code, pieces: pieces.to_vec(), text })
         })
     }
 }

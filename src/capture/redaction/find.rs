@@ -33,6 +33,9 @@ const MAX_COMMAND: usize = 1 << 11;
 const MAX_SIBLINGS: usize = 8;
 const MAX_HEADS: usize = 100;
 
+/// The most lines of a value.
+const MAX_LINES: usize = 400;
+
 /// The depth to which lists and objects in a secret's place are looked into.
 const MAX_DEPTH: usize = 6;
 
@@ -515,7 +518,7 @@ impl SecretFinder<'_> {
 
     /// Finds what options of a command say: those of `curl`, and those that are named as secrets are.
     fn options(&mut self) {
-        for at in memmem::find_iter(&*self.text.text, " -") {
+        for at in memmem::find_iter(&self.text.text, " -") {
             let begin = at + 1;
             let hyphens = run(self.text.from(begin), |byte| byte == b'-');
             let name = self.text.from(begin + hyphens);
@@ -680,8 +683,7 @@ impl SecretFinder<'_> {
         if place == SecretPlace::Query {
             return;
         }
-        let row =
-            HeadRow { what, is_head: is_head(name.name, what), is_set: is_set_cookie(name.name) };
+        let row = HeadRow::new(name.name, what);
         let value = self.text.line(name.after).trim_ascii();
         let (is_empty, is_block) = (value.is_empty(), is_block(value));
         if !is_block {
@@ -692,7 +694,9 @@ impl SecretFinder<'_> {
         }
         let indent = run(self.text.from(start), |byte| b" \t".contains(&byte));
         let mut at = name.after;
-        while let Some(end) = memchr(b'\n', self.text.from(at)) {
+        let mut has_cookie = value.contains(&b';');
+        for _ in 0..MAX_LINES {
+            let Some(end) = memchr(b'\n', self.text.from(at)) else { break };
             at += end + 1;
             let line = self.text.line(at);
             let own = run(line, |byte| b" \t".contains(&byte));
@@ -703,10 +707,17 @@ impl SecretFinder<'_> {
                 break;
             }
             let begin = at + own + item;
+            let is_attribute = row.is_set && has_cookie && item == 0;
+            has_cookie = is_attribute || text.contains(&b';');
+            if is_attribute {
+                continue;
+            }
             match entry(text.after(item)).filter(|_| !is_block) {
                 None => self.rest_of_line(&row, begin),
                 Some((name, _)) if row.is_head && !is_empty && !is_any(name, &["value"]) => break,
-                Some((name, after)) if holds(what, name) => self.rest_of_line(&row, begin + after),
+                Some((name, after)) if holds(what, name) => {
+                    self.rest_of_line(&HeadRow { is_jar: false, ..row }, begin + after);
+                }
                 Some(_) => {}
             }
         }
@@ -732,8 +743,8 @@ impl SecretFinder<'_> {
             let (named_at, value) = if is_name { (name.after, other) } else { (other, name.after) };
             let named_as = trim_quotes(self.text.line(named_at));
             if let Some((what, _)) = named(named_as) {
-                let is_set = is_set_cookie(named_as);
-                self.rest_of_line(&HeadRow { what, is_head: true, is_set }, value);
+                let row = HeadRow { is_head: true, ..HeadRow::new(named_as, what) };
+                self.rest_of_line(&row, value);
             }
             return;
         }
@@ -747,13 +758,15 @@ impl SecretFinder<'_> {
         let value = line.after(skip);
         let value = value.before(value.len() - run_all_back(value, trim));
         let begin = begin + skip;
-        if row.what == "a cookie" {
+        if row.is_jar {
             return self.cookies(begin, value, row.is_set);
         }
         let is_enough = row.is_head
             || (value.len() >= MIN_VALUE && !value.after(scheme(value)).contains(&b' '));
         let is_count = value.iter().all(u8::is_ascii_digit) && !may_be_number(row.what);
-        if is_enough && !is_count {
+        // The credentials are in the next line.
+        let is_scheme = is_any(value, SCHEMES);
+        if is_enough && !is_count && !is_scheme {
             let end = begin + value.len();
             self.add_value(row.what, begin..end, self.text.raw(end));
         }
@@ -761,7 +774,9 @@ impl SecretFinder<'_> {
 
     /// True if a value of YAML that no mark encloses begins here: a list of lines, or a block.
     fn is_yaml(&self, at: usize) -> bool {
-        self.text.from(at).starts_with(b"- ") || is_block(self.text.line(at).trim_ascii())
+        let line = self.text.from(at).before(MAX_NAME);
+        let line = line.before(memchr(b'\n', line).unwrap_or(line.len()));
+        line.starts_with(b"- ") || is_block(line.trim_ascii())
     }
 
     /// Finds the values of cookies. After the first one of `set-cookie` come attributes.
@@ -811,12 +826,27 @@ struct NamedSecret<'t> {
 }
 
 /// How the value of a head is looked at.
+#[derive(Clone, Copy)]
 struct HeadRow {
     what: &'static str,
     /// True if all that it has is the value.
     is_head: bool,
+    /// True if cookies stand in it with their names.
+    is_jar: bool,
     /// True for `set-cookie`.
     is_set: bool,
+}
+
+impl HeadRow {
+    fn new(name: &[u8], what: &'static str) -> Self {
+        let is_jar = what == "a cookie";
+        HeadRow {
+            what,
+            is_head: is_head(name, what),
+            is_jar,
+            is_set: is_jar && is_set_cookie(name),
+        }
+    }
 }
 
 /// True if a name is one of these, however it is written.
@@ -904,8 +934,7 @@ fn run_all_back(text: &[u8], of: &[u8]) -> usize {
 fn scheme(value: &[u8]) -> usize {
     let Some(space) = memchr(b' ', value) else { return 0 };
     let (scheme, rest) = value.split_at(space);
-    let is_known = SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known.as_bytes()));
-    if is_known { space + run(rest, |byte| byte == b' ') } else { 0 }
+    if is_any(scheme, SCHEMES) { space + run(rest, |byte| byte == b' ') } else { 0 }
 }
 
 /// Returns the length of the web token at the beginning of a text (RFC 7519): its parts are JSON

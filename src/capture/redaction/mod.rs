@@ -277,6 +277,182 @@ mod tests {
         }
     }
 
+    /// Where a secret stands, beside the places above: a text with `VALUE`, and whether the text may
+    /// stand in a string of JSON, where its line ends are escaped.
+    const PLACES: &[(&str, bool)] = &[
+        // Heads, also folded ones.
+        ("HTTP/1.1 200 OK\r\nX-Api-Key: VALUE\r\nVia: a\r\n\r\n", true),
+        ("HTTP/1.1 200 OK\r\nX-Api-Key:\r\n VALUE\r\nVia: a\r\n\r\n", false),
+        ("HTTP/1.1 200 OK\r\nAuthorization: Bearer\r\n\tVALUE\r\nVia: a\r\n\r\n", false),
+        ("> Cookie: sid=VALUE\n> Via: a\n", true),
+        // Members, and objects that say what a member has to be.
+        ("{\"api_key\": \"VALUE\", \"a\": 1}", true),
+        ("{\"Authorization\": {\"equalTo\": \"Bearer VALUE\"}}", true),
+        ("{\"x-api-key\": [\"VALUE\"], \"a\": [\"b\"]}", true),
+        // Pairs.
+        ("[{\"name\": \"x-api-key\", \"value\": \"VALUE\"}]", true),
+        ("[{\"name\": \"openai-organization\", \"value\": \"VALUE\"}]", true),
+        ("[{\"key\": \"token\", \"type\": \"string\", \"on\": true, \"value\": \"VALUE\"}]", true),
+        ("[{\n  \"key\": \"x-api-key\",\n  \"value\": \"VALUE\"\n}]", true),
+        ("[{\"value\": \"VALUE\", \"key\": \"Authorization\"}]", true),
+        ("[{\"Key\": \"Authorization\", \"Value\": \"Bearer VALUE\"}]", true),
+        ("{\"queryString\": [{\"name\": \"key\", \"value\": \"VALUE\"}]}", true),
+        // Lists.
+        ("[\"Accept\", \"text/plain\", \"X-Api-Key\", \"VALUE\", \"Via\", \"a\"]", true),
+        ("[[\"Authorization\", \"Basic VALUE\"], [\"Via\", \"a\"]]", true),
+        ("[\n  \"Set-Cookie\",\n  \"VALUE\"\n]", true),
+        ("[(b'authorization', b'Bearer VALUE'), (b'via', b'a')]", true),
+        // Cookies as data.
+        ("{\"cookies\": [{\"name\": \"sid\", \"value\": \"VALUE\", \"path\": \"/\"}]}", true),
+        ("{\"cookies\": {\"sid\": \"VALUE\"}, \"a\": {\"b\": \"c\"}}", true),
+        ("{\"cookie\": {\"sid\": {\"value\": \"VALUE\", \"domain\": \"a.example\"}}}", true),
+        // Queries and forms.
+        ("https://a.example/?b=1&api_key=VALUE#c", true),
+        ("https://a.example/?key=VALUE", true),
+        ("Endpoint=a;SharedAccessSignature=VALUE;b", true),
+        // YAML.
+        ("headers:\n  x-api-key: VALUE\n  via: a\n", false),
+        ("headers:\n  x-api-key: \"VALUE\"\n  via: a\n", false),
+        ("headers:\n  x-api-key: ['VALUE']\n  via: a\n", false),
+        ("headers:\n  x-api-key:\n  - VALUE\n  via:\n  - a\n", false),
+        (
+            "headers:\n  set-cookie:\n    - a=VALUE; Path=/;\n      Secure\n    - b=; Path=/\n  via: a\n",
+            false,
+        ),
+        ("headers:\n  \"Authorization\":\n  - Bearer VALUE\n  via: a\n", false),
+        ("headers:\n  Api-Key: >-\n    VALUE\n  via: a\n", false),
+        ("headers:\n  \"Api-Key\": |\n    VALUE\n  via: a\n", false),
+        ("headers:\n  Api-Key: !!str |-\n    VALUE\n\n  via: a\n", false),
+        ("headers:\n- name: x-api-key\n  value: VALUE\n- name: via\n  value: a\n", false),
+        ("headers:\n- value: VALUE\n  name: x-api-key\n", false),
+        ("cookies:\n- name: sid\n  path: /\n  value: VALUE\nvia: a\n", false),
+        ("cookie:\n  sid: VALUE\nvia: a\n", false),
+        ("string: \"{\\\"api_key\\\":\\\"VALUE\\\",\\\n  \\ \\\"a\\\":1}\"\n", false),
+        // Commands.
+        ("curl -u bob:VALUE https://a.example", true),
+        ("curl -s --proxy-user 'bob:VALUE' a.example", true),
+        ("curl --oauth2-bearer VALUE a.example", true),
+        ("curl a.example -b 'sid=VALUE'", true),
+        ("curl --cookie \"sid=VALUE\" a.example", true),
+        ("deploy --api-key VALUE --fast", true),
+        ("PASSWORD=VALUE run", true),
+        // Texts.
+        ("so:\npassword: VALUE\nuser: bob\n", true),
+    ];
+
+    /// How a text with secrets is written, and how it is read again.
+    type Dressing = (fn(&str) -> String, fn(&str) -> String);
+
+    fn string_of(line: &str) -> String {
+        let json = line.trim().strip_prefix("data: ").unwrap_or(line);
+        let value: serde_json::Value = serde_json::from_str(json).unwrap();
+        value["text"].as_str().unwrap().to_owned()
+    }
+
+    fn text_of(bytes: Vec<u8>) -> String {
+        String::from_utf8(bytes).unwrap()
+    }
+
+    const DRESSINGS: &[Dressing] = &[
+        (str::to_owned, str::to_owned),
+        (|text| format!("data: {}\n\n", serde_json::json!({ "text": text })), string_of),
+        (
+            |text| {
+                serde_json::json!({ "encoding": "base64", "text": STANDARD.encode(text) })
+                    .to_string()
+            },
+            |json| text_of(STANDARD.decode(string_of(json)).unwrap()),
+        ),
+        (
+            |text| {
+                let digits: String = text.bytes().map(|byte| format!("{byte:02x}")).collect();
+                format!("response:\n  - \"{digits}\"\n")
+            },
+            |yaml| {
+                let digits = yaml.split('"').nth(1).unwrap().as_bytes().chunks(2);
+                let byte = |pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+                text_of(digits.map(byte).collect())
+            },
+        ),
+        (
+            |text| {
+                let lines = STANDARD.encode(text);
+                let lines: Vec<&str> =
+                    lines.as_bytes().chunks(60).map(|line| str::from_utf8(line).unwrap()).collect();
+                format!("body: !binary |\n  {}\nend: 1\n", lines.join("\n  "))
+            },
+            |yaml| {
+                let lines: String =
+                    yaml.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+                text_of(STANDARD.decode(lines).unwrap())
+            },
+        ),
+    ];
+
+    #[test]
+    fn every_secret_goes_from_every_place_and_all_else_stays() {
+        let secrets = [
+            ("sk-proj-", rest(30, 1)),
+            ("ghp_", rest(36, 2)),
+            ("", rest(24, 3)),
+            ("", "hunter2x".to_owned()),
+            ("", format!("{}+/{}==", rest(9, 4), rest(9, 5))),
+        ];
+        for &(place, in_string) in PLACES {
+            let (before, after) = place.split_once("VALUE").unwrap();
+            for (prefix, secret) in &secrets {
+                let text = place.replace("VALUE", &format!("{prefix}{secret}"));
+                for (number, (dressed, undressed)) in DRESSINGS.iter().enumerate() {
+                    if number == 1 && !in_string {
+                        continue;
+                    }
+                    let (out, replaced) = redacted(&dressed(&text));
+                    let out = undressed(&out);
+                    let word = out.strip_prefix(before).and_then(|out| out.strip_suffix(after));
+                    let Some(word) = word else { panic!("{number}: {text} → {out}") };
+                    assert_eq!(replaced.len(), 1, "{number}: {text} → {out}");
+                    assert_eq!(word.len(), prefix.len() + secret.len(), "{text} → {out}");
+                    let left =
+                        secret.as_bytes().windows(4).map(|piece| str::from_utf8(piece).unwrap());
+                    let left: Vec<&str> = left.filter(|piece| word.contains(piece)).collect();
+                    assert!(left.is_empty(), "{number}: {text} → {out}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn short_secrets_go_where_their_names_say_so() {
+        for (text, left) in [
+            (
+                "{\"token\":\"t0k3n\",\"password\":\"pw\",\"api_key\":\"abc123\"}",
+                ["t0k3n", "pw", "abc123"],
+            ),
+            ("PASSWORD=hunter2 api_key=abc123 GITHUB_TOKEN=tok42", ["hunter2", "abc123", "tok42"]),
+            (
+                "X-Api-Key: abc123\nCookie: s=ab12\nAuthorization: Bearer tok42\n",
+                ["abc123", "ab12", "tok42"],
+            ),
+        ] {
+            let (out, _) = redacted(text);
+            assert!(left.iter().all(|secret| !out.contains(&format!("{secret}\""))), "{out}");
+            assert!(left.iter().all(|secret| !out.contains(&format!("={secret}"))), "{out}");
+            assert!(left.iter().all(|secret| !out.contains(&format!(" {secret}"))), "{out}");
+        }
+    }
+
+    #[test]
+    fn a_key_over_lines_of_a_string_goes_and_the_lines_stay() {
+        check(
+            "string: \"key sk-ant-api03-aB3dE5\\\n    fG7hJ9kL2m\\\r\n    \\ and\"\n",
+            "string: \"key sk-ant-redactedreda\\\n    ctedredac1\\\r\n    \\ and\"\n",
+        );
+        check(
+            "key: |\n  -----BEGIN PRIVATE KEY-----\n  QUJDabc+\n  -----END PRIVATE KEY-----\nb: c\n",
+            "key: |\n  redactedredactedredactedred\n  actedred\n  actedredactedredactedred1\nb: c\n",
+        );
+    }
+
     #[test]
     fn what_looks_like_words_goes_after_a_known_beginning() {
         let word = "abcdefghijklmnopqrstuvwxyzabcdef";
@@ -315,6 +491,16 @@ mod tests {
             "{\"token\":\"international\",\"logprob\":-0.1},{\"token\":\" a warm day\"}",
             "{\"bytes\":\"eyJ0eXBlIjoibWVzc2FnZV9zdGFydCJ9\",\"signature\":\"EqQBCgIYAhIM1gbcDa9GJwZA2b3h\"}",
             "{\"key\":\"city\",\"name\":\"get_weather\",\"next_page_token\":\"abcdefghijkl\"}",
+            "{\"token\":\"the\"}{\"token\":\"utf8\"}{\"token\":\"2024\"}{\"max_tokens\":4096}",
+            "{\"token\":\"international\",\"bytes\":[105],\"logprob\":-0.1}",
+            "{\"required\":[\"api_key\",\"password\",\"session-token\"],\"enum\":[\"x-api-key\",\"token\"]}",
+            "{\"api_key\":{\"type\":\"string\",\"description\":\"The key of the service\"}}",
+            "{\"cookie\":{\"type\":\"string\",\"description\":\"What the browser sent\"}}",
+            "{\"name\":\"city\",\"value\":\"Freiburg im Breisgau\"},[\"Accept\",\"text/event-stream\"]",
+            "def ask(password=None, token=token, api_key=key): # MAX_TOKENS=32k, SECRET=str",
+            "git push -u origin main:next; curl -b cookies.txt -u $USER:$PASS; ls --token-limit many",
+            "authorization:\n  description: how it is asked\n  type: none\n",
+            "headers:\n- name: accept\n  value: text/event-stream\n- name: via\n  value: 1.1 somewhere\n",
             "xai-grok-4-responses-v1, pplx-70b-online-and-chat, gsk_of_words_and_more_words",
             "HTTP/1.1 200 OK\r\nX-Ratelimit-Reset-Tokens: 6m0s\r\nx-max-tokens: 123456789\r\n\
              access-control-allow-credentials: true\r\n\r\n",

@@ -2,10 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -651,11 +657,74 @@ fn secrets_are_replaced_in_captures_and_reported() {
     assert_eq!(read(&folder, "c"), read(&folder, "a.http"));
     let times = read(&folder, "c.times");
     assert!(times.ends_with(&format!(" {}\n", capture.len())), "{times}");
-    // In pieces, it is found, and stays.
+    // In pieces, it is found and stays, and is written nowhere else.
     let (first, last) = key.split_at(16);
     let piece = |text: &str| CAPTURE.replace("A warm day", text).replace("\"stop\"", "null");
     let first = piece(first).replace("data: [DONE]\n\n", "");
     write(&folder, "d", &format!("{first}{}", CAPTURE.replace("A warm day", last)));
-    let run = run_in(folder.path(), &["check", "--update", "--redact", "d"], "");
-    assert!(run.err.contains("d: a secret is spread over several records"), "{}", run.err);
+    let out = report(&folder, &["--update", "--redact", "d"], 1);
+    assert!(out.starts_with("d: has a secret that was not replaced, since it is spread"), "{out}");
+    assert!(out.ends_with("no golden file is written\n1 checked: 1 has a secret\n"), "{out}");
+    assert!(!folder.path().join("d.golden").exists());
+}
+
+#[test]
+fn secrets_are_replaced_in_what_is_coded_and_in_what_is_compressed() {
+    let key = "sk-proj-aB3dE5fG7hJ9kL1mN3pQ5r";
+    let stream = CAPTURE.replace("A warm", key);
+    let body = STANDARD.encode(&stream);
+    let har = serde_json::json!({"log": {"version": "1.2", "creator": {"name": "a"}, "entries": [{
+        "request": {"method": "POST", "url": format!("https://a.example/?api_key={key}"), "headers": []},
+        "response": {
+            "status": 200, "headers": [{"name": "content-type", "value": "text/event-stream"}],
+            "content": {"mimeType": "text/event-stream", "encoding": "base64", "text": body},
+        },
+    }]}});
+    let har = har.to_string();
+    let folder = folder(&[("a.har", &har)]);
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(har.as_bytes()).unwrap();
+    let packed = gzip.finish().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("b.har.gz"), &packed).unwrap();
+    check_update(&folder, &["a.har", "b.har.gz"], 0, "2 checked: 2 new");
+    let mut unpacked = String::new();
+    MultiGzDecoder::new(&*fs::read(path("b.har.gz")).unwrap())
+        .read_to_string(&mut unpacked)
+        .unwrap();
+    assert_eq!(read(&folder, "a.har"), unpacked);
+    assert_eq!(unpacked.len(), har.len());
+    let goldens = ["a.har.golden", "b.har.gz.golden"].map(|name| read(&folder, name));
+    for text in [&unpacked, &goldens[0], &goldens[1]] {
+        assert!(!text.contains("aB3dE5fG7hJ9") && !text.contains(&body), "{text}");
+    }
+    assert!(goldens[0].contains("\"text\":\"sk-proj-redacted"), "{}", goldens[0]);
+    let before = fs::read(path("b.har.gz")).unwrap();
+    check_update(&folder, &["a.har", "b.har.gz"], 0, "2 checked: 2 the same");
+    assert_eq!(fs::read(path("b.har.gz")).unwrap(), before);
+    // What can't be unpacked is left, and said.
+    let cut = &packed[..packed.len() - 9];
+    fs::write(path("c.har.gz"), cut).unwrap();
+    let run = check_update(&folder, &["c.har.gz"], 8, "1 checked: 1 can't be written");
+    assert!(
+        run.err.contains("c.har.gz: is compressed, and its secrets could not be"),
+        "{}",
+        run.err
+    );
+    assert!(!path("c.har.gz.golden").exists() && fs::read(path("c.har.gz")).unwrap() == cut);
+}
+
+/// Checks what `check --update --redact` ends with.
+#[track_caller]
+fn check_update(folder: &TempDir, names: &[&str], code: i32, last: &str) -> Run {
+    let run = run_in(folder.path(), &[&["check", "--update", "--redact"], names].concat(), "");
+    assert_eq!((run.code, run.out.lines().last()), (code, Some(last)), "{}", run.err);
+    run
+}
+
+#[test]
+fn names_with_control_characters_are_printed_as_escapes() {
+    let folder = folder(&[("a\u{1b}[2Jb.sse", CAPTURE)]);
+    let out = report(&folder, &["a\u{1b}[2Jb.sse"], 1);
+    assert!(out.contains("a\\u001b[2Jb.sse") && !out.contains('\u{1b}'), "{out}");
 }
