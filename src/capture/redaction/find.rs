@@ -370,7 +370,7 @@ impl SecretFinder<'_> {
         let begin = self.element(name.after);
         let Some(own) = self.text.string_end(begin).map(|(end, _)| begin + 1..end) else {
             return match named(name.name).filter(|(_, place)| *place != SecretPlace::Query) {
-                Some(_) if self.is_yaml(begin) => self.lines(name, name.begin - 1),
+                Some(_) if self.is_yaml(begin) => self.lines(name, name.begin.saturating_sub(1)),
                 Some(secret) => drop(self.value(secret, begin, true, 0)),
                 None => {}
             };
@@ -641,7 +641,7 @@ impl SecretFinder<'_> {
         let line = self.text.from(begin);
         let is_end = |byte: u8| b"\n\x0b\"'<".contains(&byte) || (byte == b']' && opener == b'[');
         let value = line.before(run(line, |byte| !is_end(byte)));
-        let value = value.before(value.len() - run_all_back(value, b" \t"));
+        let value = value.before(value.len() - run_all_back(value, b" \t\r"));
         let is_setting = around == LINE_END && !is_head(name.name, what);
         if what == "a cookie" {
             if value.len() >= MIN_VALUE {

@@ -77,7 +77,7 @@ impl Redactor {
                 let Some(place) = text.get_mut(range) else { continue };
                 let next = self.numbers.len() + 1;
                 let number = *self.numbers.entry(value.clone()).or_insert(next);
-                let is_address = what == ADDRESS && value == place;
+                let is_address = what == ADDRESS && value == place && !place.contains(&b'\n');
                 let word = if is_address { address(place, number) } else { word(place, number) };
                 place.copy_from_slice(&word);
                 replaced.entry(value).or_insert(Replaced { what, count: 0, offset }).count += 1;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::memchr2;
 
 use crate::cut::Cut as _;
 
@@ -66,14 +66,17 @@ pub(super) fn address(secret: &[u8], number: usize) -> Vec<u8> {
     out
 }
 
-/// True if it stands in place of a secret.
+/// True if it stands in place of a secret, or is no more than line ends.
 pub(super) fn is_word(text: &[u8]) -> bool {
-    let text = &*match memchr(b'\n', text) {
+    let text = &*match memchr2(b'\n', b'\r', text) {
         Some(_) => {
             text.iter().zip(own(text)).filter(|(_, own)| *own).map(|(byte, _)| *byte).collect()
         }
         None => Cow::Borrowed(text),
     };
+    if text.is_empty() {
+        return true;
+    }
     let end = text.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |at| at + 1);
     match text.split_at_checked(end) {
         Some(([], digits)) => {
