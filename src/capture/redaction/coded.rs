@@ -67,7 +67,7 @@ impl CodedText {
         while let Some(begin) = next(bytes, at) {
             // The last line may be another text's.
             let pieces = pieces(bytes, begin);
-            let fewer = [pieces.len(), pieces.len() - 1, 1];
+            let fewer = [pieces.len(), (pieces.len() - 1).max(1), 1];
             let read = fewer.iter().find_map(|&count| Self::read(bytes, pieces.before(count)));
             let last = read.as_ref().map_or(&pieces, |read| &read.pieces).last();
             at = last.map_or(bytes.len(), |piece| piece.end);
@@ -152,6 +152,9 @@ mod tests {
                 assert_eq!((all[0].text.as_slice(), all[0].pieces.len()), (&*text, lines.len()));
             }
         }
+        let after_a_word =
+            [b"what_would_be_looked_at_and_is_no_code ", &*Url.written(&text)].concat();
+        assert_eq!(CodedText::all(&after_a_word).len(), 1);
         assert!(CodedText::all(b"no word of this is as long as what_would_be_looked").is_empty());
     }
 }

@@ -37,8 +37,14 @@ pub(super) fn report(
     why: Option<&str>,
     style: ReportStyle,
 ) -> String {
-    let why_line: String = why.into_iter().map(|why| safe(why) + "
-").collect();
+    let why_line: String = why
+        .into_iter()
+        .map(|why| {
+            safe(why)
+                + "
+"
+        })
+        .collect();
     match style.form {
         ReportForm::Text => format!("{}{why_line}{sum}\n", text(checked, style)),
         ReportForm::Json => {
