@@ -16,6 +16,10 @@ use crate::json;
 use crate::json::{Minifier, Scanner, Status};
 
 const JOINED_NAME: Inference = (WarningCode::JoinedName, "the name of a call came in pieces");
+const CONTRADICTED: Inference = (
+    WarningCode::ArgumentsMismatch,
+    "a call that had ended came again with other arguments, and is taken back",
+);
 const UNKNOWN_TOOL: Inference =
     (WarningCode::UnknownTool, "the tool is none of those that --tools defines");
 const NULL_ARGUMENTS: Inference =
@@ -146,6 +150,9 @@ impl Waiting {
             call.executor.is_none() && which.is_of(Some(text(&call.id)), call.source.is_some())
         };
         for call in self.calls.iter().filter(|call| is_withdrawn(call)) {
+            if let Withdrawn::Call(_) = which {
+                out.warn(CONTRADICTED, Some(call.index))?;
+            }
             out.emit(Kind::InvalidToolCall(InvalidToolCall {
                 index: call.index,
                 id: Some(text(&call.id)),

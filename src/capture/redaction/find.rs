@@ -875,7 +875,7 @@ fn holds(what: &str, name: &[u8]) -> bool {
 /// True if a value of YAML stands in the lines after its own: `|`, `>-`, also after a tag.
 fn is_block(value: &[u8]) -> bool {
     let mut words = value.rsplit(|&byte| byte == b' ');
-    let last = words.next().unwrap_or_default();
+    let Some(last) = words.next() else { return false };
     matches!(last, [b'|' | b'>', rest @ ..] if rest.iter().all(|byte| b"+-123456789".contains(byte)))
         && words.all(|word| matches!(word.first(), None | Some(b'!' | b'&')))
 }
@@ -903,8 +903,8 @@ fn has_digit(value: &[u8]) -> bool {
 /// True if a digit stands between letters, as in few words that a model writes.
 fn is_scrambled(value: &[u8]) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_alphabetic();
-    let first = value.iter().position(is_letter).unwrap_or(value.len());
-    let last = value.iter().rposition(is_letter).unwrap_or_default();
+    let ends = (value.iter().position(is_letter), value.iter().rposition(is_letter));
+    let (Some(first), Some(last)) = ends else { return false };
     value.len() >= 5 && !value.contains(&b' ') && has_digit(value.within(first..last))
 }
 

@@ -123,9 +123,10 @@ impl Items {
         for (place, &json) in (0..).zip(output) {
             read_item(frame, json, out, |item, out| {
                 let whole = Whole { item, json: json.get(), place };
-                // The ids of messages may change with each event, not those of calls.
+                // The ids of items may change with each event, not those by which calls are answered.
+                let known = item.tags().find_map(|tag| self.known.get(&tag)).copied();
                 let is_here = self.items.get(&place).is_some_and(|state| state.may_be(item));
-                let known = self.find(item).or(is_here.then_some(place));
+                let known = known.or(is_here.then_some(place));
                 let is_done = |place: &u64| self.items.get(place).is_none_or(|state| state.is_done);
                 if let Some(place) = known.filter(|place| is_repeated && is_done(place)) {
                     return self.items.entry(place).or_default().compare(whole, out);
@@ -175,7 +176,7 @@ impl Items {
 
     /// Returns the place of an item that has come before.
     fn find(&self, item: &ResponseItem) -> Option<u64> {
-        item.tags().find_map(|tag| self.known.get(&tag)).copied()
+        self.known.get(&item.tags().next()?).copied()
     }
 
     /// Notes where an item is.

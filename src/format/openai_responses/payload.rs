@@ -191,10 +191,10 @@ impl<'a> ResponseItem<'a> {
         Some(self.kind()).filter(|kind| !matches!(*kind, "" | "function_call"))
     }
 
-    /// Returns hashes of what distinguishes it from other items: its type and each of its ids, the
-    /// one that its answer goes by first.
+    /// Returns hashes of what distinguishes it from other items: its type and each of its ids, its own
+    /// first. Two calls may have one id for their answers.
     pub(super) fn tags(&self) -> impl Iterator<Item = u64> {
-        let ids = [(true, self.call_id()), (false, self.own_id())].into_iter();
+        let ids = [(false, self.own_id()), (true, self.call_id())].into_iter();
         ids.filter_map(|(is_call, id)| Some(hash(&(self.kind(), is_call, id?))))
     }
 

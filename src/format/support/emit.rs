@@ -263,8 +263,6 @@ impl<'o> EventOut<'o> {
 
     /// Takes back the call of an id, which came with other arguments later.
     pub(crate) fn withdraw_call(&mut self, id: &str) -> Done {
-        let message = "a call came again with other arguments, and is taken back";
-        self.warn(WarningCode::ArgumentsMismatch, message)?;
         self.emit(0, Kind::Loose(Loose::Withdrawn(Withdrawn::Call(id))))
     }
 

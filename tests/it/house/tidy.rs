@@ -400,7 +400,7 @@ const SILENT: &[(&str, usize)] = &[
     ("src/format/support/usage/members.rs", 1),
     ("src/format/support/usage/mod.rs", 1),
     ("src/io/http.rs", 2),
-    ("src/io/signals.rs", 2),
+    ("src/io/unix/signals.rs", 2),
     // Of a value that is no object there are no members.
     ("src/json/members.rs", 1),
 ];
