@@ -35,8 +35,8 @@ pub struct Writing {
     pub channels: &'static [&'static str],
     /// Its words for why the model stopped; the first one is that for any other reason.
     pub reasons: &'static [(FinishReason, &'static str)],
-    /// What becomes of an information, where it is not as in [`LOSSES`]. All else is the same when it is
-    /// read again.
+    /// What becomes of an information, where it is not as in most formats. All else is the same when
+    /// it is read again.
     pub losses: &'static [(Info, Carry)],
 }
 
