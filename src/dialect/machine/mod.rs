@@ -1,6 +1,6 @@
 //! The machine that reads every dialect.
 //!
-//! It is always in one [`Place`]: the answer's text, a region, a section between
+//! It is always in one [`TextPlace`]: the answer's text, a region, a section between
 //! calls, or some part of a call. Each place has its rules: the markers that are
 //! legal there. The machine looks for the first bytes of one, tries the rules
 //! that may begin so, and emits everything before it as the content of the place.
