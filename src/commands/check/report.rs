@@ -37,14 +37,7 @@ pub(super) fn report(
     why: Option<&str>,
     style: ReportStyle,
 ) -> String {
-    let why_line: String = why
-        .into_iter()
-        .map(|why| {
-            safe(why)
-                + "
-"
-        })
-        .collect();
+    let why_line: String = why.map(|why| safe(why) + "\n").into_iter().collect();
     match style.form {
         ReportForm::Text => format!("{}{why_line}{sum}\n", text(checked, style)),
         ReportForm::Json => {

@@ -118,13 +118,20 @@ impl Machine {
         if go == Go::Stray { self.stray(emit) } else { self.end_region(emit) }
     }
 
+    /// Takes the draft that is open, and leaves text in its place.
+    fn take_draft(&mut self) -> Option<Box<OpenDraft>> {
+        match std::mem::take(&mut self.place) {
+            TextPlace::Draft(draft) => Some(draft),
+            place => {
+                self.place = place;
+                None
+            }
+        }
+    }
+
     /// Takes what was kept as a call that can't be read, and goes back to the thought.
     fn break_draft(&mut self, source: &'static str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
-        let place = std::mem::take(&mut self.place);
-        let TextPlace::Draft(draft) = place else {
-            self.enter(place);
-            return Ok(());
-        };
+        let Some(draft) = self.take_draft() else { return Ok(()) };
         self.calls.open_markup(source, &draft.text, &Captures::default(), "");
         self.calls.fault(Reason::Malformed, emit)?;
         self.calls.close(emit)?;
@@ -141,13 +148,7 @@ impl Machine {
         end: usize,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<String> {
-        let draft = match std::mem::take(&mut self.place) {
-            TextPlace::Draft(draft) => draft,
-            place => {
-                self.place = place;
-                return Ok(String::new());
-            }
-        };
+        let Some(draft) = self.take_draft() else { return Ok(String::new()) };
         let OpenDraft { outer, mut text, .. } = *draft;
         let rest = text.split_off(end.min(text.len()));
         let message = "a call in a thought that goes on after it was not made";
@@ -177,9 +178,7 @@ impl Machine {
             return self.leave_draft(inner, emit).map(Some);
         }
         self.drafts_stand = true;
-        let TextPlace::Draft(draft) = std::mem::take(&mut self.place) else {
-            return Ok(None);
-        };
+        let Some(draft) = self.take_draft() else { return Ok(None) };
         let undecided = match draft.outer {
             DraftPlace::Thought(open) => {
                 self.expect_closers(&open.form);
