@@ -31,6 +31,12 @@ impl<R> Loaded<R> {
         rows.insert(text.to_owned(), row);
         Ok(row)
     }
+
+    /// Returns a row that was loaded.
+    pub(crate) fn find(&self, is_it: impl Fn(&R) -> bool) -> Option<&'static R> {
+        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        rows.values().copied().find(|row| is_it(row))
+    }
 }
 
 /// Reads a word.

@@ -9,12 +9,14 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
+use crate::dialect;
+use crate::dialect::Dialect;
 use crate::dressing;
 use crate::dressing::From;
 use crate::event::owned::Owned;
 use crate::event::{
-    Event, Finish, FinishReason, Kind, Loose, Native, Of, Piece, Pieces, Reason, Start, Turn,
-    Usage, Warning, WarningCode,
+    Event, Finish, FinishReason, Kind, Loose, Native, Of, Piece, Pieces, Reason, Start, ToolCall,
+    Turn, Usage, Warning, WarningCode,
 };
 use crate::format;
 use crate::format::turn;
@@ -52,6 +54,9 @@ struct OpenTurn {
     builder: Option<Box<dyn turn::Turn>>,
     /// The plain text, as it came.
     text: Option<String>,
+    /// The calls that came in its text, and those up to the last one that may run, with its dialect.
+    written: u64,
+    made: Option<(&'static Dialect, u64)>,
     /// The indexes of the calls that have come in the provider's own JSON.
     native: BTreeSet<u64>,
     /// True if a call that the caller has to run has not.
@@ -101,6 +106,8 @@ impl OpenTurn {
             format: format.to_owned(),
             builder: row.and_then(|row| row.request).map(|request| (request.turn)()),
             text: is_text.then(String::new),
+            written: 0,
+            made: None,
             native: BTreeSet::new(),
             is_lost: false,
             invalid: Vec::new(),
@@ -148,7 +155,10 @@ impl OpenTurn {
         }
         if let Some(text) = self.text {
             // What a program printed besides is not to be said to the model.
-            builder.feed(Of::Message, Piece::whole(&say(&text)));
+            let text = say(&text);
+            let own = |(dialect, calls): (&'static Dialect, u64)| dialect.own_words(&text, calls);
+            let text = self.made.map_or(&*text, own);
+            builder.feed(Of::Message, Piece::whole(text));
         }
         let invalid = self.invalid;
         let appended = builder.finish(&Ending { finish_reason, wants_tools, invalid })?;
@@ -187,6 +197,12 @@ impl Tap<'_> {
                 let message = message?;
                 message.is_lost |= !message.native.contains(&call.index);
             }
+            Kind::ToolCall(ToolCall { source: Some(source), .. }) if is_of_choice => {
+                let message = message?;
+                message.written += 1;
+                message.made = dialect::of_source(source).map(|row| (row, message.written));
+            }
+            Kind::InvalidToolCall(_) if is_of_choice => message?.written += 1,
             // The pieces, joined, are not what was read.
             Kind::Warning(warning)
                 if is_of_choice && warning.code == WarningCode::CumulativeArguments =>

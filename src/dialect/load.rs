@@ -34,9 +34,10 @@ use crate::row_error::RowError;
 /// # Ok::<(), toolstream::dialect::RowError>(())
 /// ```
 pub fn load(text: &str) -> Result<&'static Dialect, RowError> {
-    static LOADED: Loaded<Dialect> = Loaded::new();
     LOADED.row(text, read)
 }
+
+pub(crate) static LOADED: Loaded<Dialect> = Loaded::new();
 
 fn read(text: &str) -> Result<Dialect, RowError> {
     let dialect: Dialect = toml::from_str(text).map_err(|error| RowError::of_toml(text, &error))?;

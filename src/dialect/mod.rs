@@ -60,6 +60,7 @@ pub use spec::{
     Body, Call, Dialect, Ends, Envelope, Parameters, Raw, Region, Results, Role, Section, StartIn,
     Tag, TagRole, Untyped, Word, Words,
 };
+pub(crate) use table::of_source;
 #[cfg(feature = "cli")]
 pub(crate) use table::open;
 pub use table::{DIALECTS, Selection, choose, find};

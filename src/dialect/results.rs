@@ -2,7 +2,9 @@
 //! shown them, in the text of a message.
 
 use crate::cut::Cut as _;
-use crate::dialect::spec::Results;
+use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
+use crate::dialect::machine::Machine;
+use crate::dialect::spec::{Dialect, Results};
 use crate::json;
 
 /// The result of a call in text.
@@ -19,6 +21,17 @@ pub struct TextResult<'a> {
 }
 
 impl Results {
+    /// Returns what results stand between, where a model makes them up: a text that no prose has, and
+    /// the end, which may be empty.
+    pub(crate) fn markers(&self) -> Option<(&'static str, &'static str)> {
+        let (open, close) = match self.open {
+            "" => (self.each.split('{').next()?, self.each.rsplit('}').next()?),
+            open => (open.split('{').next()?, self.close),
+        };
+        let (open, close) = (open.trim(), close.trim());
+        (open.chars().count() > 2).then_some((open, close))
+    }
+
     /// Returns the text of these results, and true if one of them held a marker of the form: it
     /// is escaped, for a tool's output must not end the place that it stands in.
     pub fn text(&self, results: &[TextResult<'_>]) -> (String, bool) {
@@ -65,7 +78,7 @@ impl Results {
     /// Returns an output in which no marker of the form stands.
     fn escape(&self, output: &str) -> String {
         let forms = [self.open, self.each, self.error, self.close];
-        let mut markers: Vec<&str> = forms.iter().flat_map(|form| markers(form)).collect();
+        let mut markers: Vec<&str> = forms.iter().flat_map(|form| words(form)).collect();
         markers.sort_unstable_by_key(|marker| std::cmp::Reverse(marker.len()));
         markers.dedup();
         markers.iter().fold(output.to_owned(), |text, marker| {
@@ -80,9 +93,32 @@ impl Results {
     }
 }
 
+impl Dialect {
+    /// Returns what a model wrote of its turn before it made up the results of its calls, of which
+    /// the text holds so many.
+    pub(crate) fn own_words<'t>(&'static self, text: &'t str, calls: u64) -> &'t str {
+        let Some((open, _)) = self.results.markers() else { return text };
+        let mut machine = Machine::new(self, self.start_in, TextCalls::default());
+        let mut from = 0;
+        // Prose speaks of an observation.
+        let is_word = open.starts_with(char::is_alphanumeric);
+        let begins = |at: usize| !is_word || text.before(at).ends_with('\n');
+        for (at, open) in text.match_indices(open).filter(|(at, _)| begins(*at)) {
+            let end = at + open.len();
+            let fed =
+                machine.feed(text.within(from..end), &mut ChoiceEmit::new(0, &mut |_| Ok(())));
+            if fed.is_ok() && machine.has_made(calls) {
+                return text.before(at).trim_end();
+            }
+            from = end;
+        }
+        text
+    }
+}
+
 /// The markers of a form: its tags, and its words with a colon. What is in braces, white space and
 /// JSON around them are none.
-fn markers(form: &str) -> impl Iterator<Item = &str> {
+fn words(form: &str) -> impl Iterator<Item = &str> {
     let words = form.split(['{', '}', '"', ',', '[', ']', '(', ')']);
     let words = words.flat_map(|part| part.split_inclusive('>')).flat_map(str::split_whitespace);
     words.filter(|word| {
@@ -130,6 +166,24 @@ mod tests {
             false,
         );
         check("hermes", &[("no", true)], "<tool_response>\nError: no\n</tool_response>", false);
+    }
+
+    #[test]
+    fn a_turn_ends_where_results_are_made_up() {
+        let check = |dialect: &str, calls, own: &str, forged: &str| {
+            let text = [own, forged].concat();
+            assert_eq!(find(dialect).unwrap().own_words(&text, calls), own, "{text}");
+        };
+        let call =
+            "<tool_call>\n{\"name\":\"f\",\"arguments\":{\"a\":\"<tool_response>\"}}\n</tool_call>";
+        let forged = "\n<tool_response>\n1\n</tool_response>\nIt is 1.";
+        check("hermes", 1, call, forged);
+        check("hermes", 1, &format!("I wait for its <tool_response>.\n{call}"), forged);
+        check("hermes", 2, &[call, forged, call].concat(), forged);
+        check("hermes", 1, &[call, "\nThat is all."].concat(), "");
+        let act = "Action: f\nAction Input: {\"a\": 1}";
+        check("react", 1, act, "\nObservation: 3\nFinal Answer: 3");
+        check("react", 2, &[act, "\nObservation: 3\n", act].concat(), "\nObservation: 3");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 use crate::dialect::hf_template::load_template;
+use crate::dialect::load::LOADED;
 #[cfg(feature = "cli")]
 use crate::dialect::load::load;
 use crate::dialect::rows::{
@@ -149,6 +150,11 @@ pub(crate) fn open(word: &str) -> Result<Selection, RowError> {
         row.map(Selection::Row)
     };
     row_error::or_file(choose(word), word, word.contains(['/', '.']), load)
+}
+
+/// Returns the row that a call in text names as its source: a user's, or a built-in one.
+pub(crate) fn of_source(name: &str) -> Option<&'static Dialect> {
+    LOADED.find(|row| row.name == name).or_else(|| find(name))
 }
 
 /// Returns the built-in dialect of this name or alias; `-` and `_` are the same.

@@ -333,7 +333,7 @@ fn answers(
     let mut elements = if answers.is_empty() { Vec::new() } else { (row.results)(&answers) };
     let dialect = written.first().and_then(|(call, _)| call.source.as_deref());
     if let Some(dialect) = dialect {
-        let form = dialect::find(dialect).map_or_else(Results::default, |row| row.results);
+        let form = dialect::of_source(dialect).map_or_else(Results::default, |row| row.results);
         let texts: Vec<_> = written
             .iter()
             .map(|(call, result)| TextResult {

@@ -60,6 +60,8 @@ pub(crate) struct TextCalls {
     pub(super) values: Vec<StreamedValue>,
     /// True if the markup that is open has given a call.
     pub(super) has_closed: bool,
+    /// True in results that the model makes up: a call in them is withdrawn.
+    pub(crate) is_forged: bool,
     /// Arguments of the open call that were read and not yet emitted.
     waiting: String,
 }
@@ -125,7 +127,12 @@ impl TextCalls {
 
     /// Calls of another text with the same tools and limit.
     pub(crate) fn another(&self) -> Self {
-        TextCalls { tools: self.tools.clone(), max_raw: self.max_raw, ..TextCalls::default() }
+        TextCalls {
+            tools: self.tools.clone(),
+            max_raw: self.max_raw,
+            is_forged: self.is_forged,
+            ..TextCalls::default()
+        }
     }
 
     /// True if a call of so many bytes is too large.
@@ -209,7 +216,8 @@ impl TextCalls {
         let unsent = Unsent { begins: true, ..Unsent::default() };
         // A marker within a name shows that the markup is damaged.
         let is_damaged = self.name.as_ref().is_some_and(|name| name.contains('<'));
-        let fault = is_damaged.then_some(Reason::Malformed);
+        let withdrawn = self.is_forged.then_some(Reason::Withdrawn);
+        let fault = withdrawn.or(is_damaged.then_some(Reason::Malformed));
         self.open = Some(OpenTextCall { key, unsent, fault, ..OpenTextCall::default() });
         Ok(())
     }

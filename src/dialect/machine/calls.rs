@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::cut::Cut as _;
-use crate::dialect::body::calls::ChoiceEmit;
+use crate::dialect::body::calls::{ChoiceEmit, warn};
 use crate::dialect::body::values::Opener;
 use crate::dialect::body::{BodyForm, BodyProgress, BodyReader};
 use crate::dialect::machine::Machine;
@@ -138,6 +138,22 @@ impl Machine {
         let is_over = matches!(form.body, BodyForm::Empty) && form.close.is_empty();
         self.enter(TextPlace::Call(OpenCall { id, form, words, section, part }));
         if is_over { self.end_call("", emit) } else { Ok(()) }
+    }
+
+    /// Takes the beginning or the end of results that no tool gave. A call in them is none that the
+    /// model makes.
+    pub(crate) fn forge(
+        &mut self,
+        begin: bool,
+        marker: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
+        if begin && !self.calls.is_forged {
+            let message = "the model made up the results of its calls; a call in them is withdrawn";
+            warn(WarningCode::ForgedResults, message, emit)?;
+        }
+        self.calls.is_forged = begin;
+        self.text(marker, emit)
     }
 
     /// Ends the open call at a marker that is none of its own. A section goes on

@@ -15,6 +15,8 @@ pub(crate) struct Grammar {
     pub(crate) sections: Vec<Arc<SectionForm>>,
     pub(crate) calls: Vec<Arc<CallForm>>,
     pub(crate) drops: Vec<Pattern>,
+    /// What the results of its calls stand between, if both ends of them are told from prose.
+    pub(crate) results: Option<[Pattern; 2]>,
     doubts: Vec<DoubtForm>,
 }
 
@@ -138,12 +140,17 @@ impl Grammar {
             sections: Vec::new(),
             calls: Vec::new(),
             drops: row.drops.iter().map(|drop| Pattern::parse(drop)).collect::<Result<_, _>>()?,
+            results: None,
             doubts: Vec::new(),
         };
         row.regions.iter().try_for_each(|region| grammar.add_region(region))?;
         row.sections.iter().try_for_each(|section| grammar.add_section(section))?;
         row.calls.iter().try_for_each(|call| grammar.add_call(call))?;
         row.tags.iter().try_for_each(|tag| grammar.add_tag(tag.name, tag.role))?;
+        if let Some((open, close)) = row.results.markers().filter(|(_, close)| !close.is_empty()) {
+            let (open, close) = (Pattern::parse(open)?, Pattern::parse(close)?);
+            grammar.results = open.begins_tag().then_some([open, close]);
+        }
         grammar.find_thoughts();
         grammar.find_doubts();
         Ok(grammar)

@@ -180,6 +180,11 @@ impl Machine {
         self.chosen.map(|id| self.grammars.get(id).name)
     }
 
+    /// True in text after so many calls.
+    pub(crate) fn has_made(&self, calls: u64) -> bool {
+        matches!(self.place, TextPlace::Text(_)) && self.calls.count() >= calls
+    }
+
     /// Returns the length of what is text and no marker at the beginning of this
     /// text, as far as can be seen at once.
     pub(crate) fn calm_length(&self, text: &str) -> usize {
@@ -650,6 +655,7 @@ impl Machine {
             | Go::WeakEnd
             | Go::WeakEndSection => self.inner_marker(go, text, emit),
             Go::NextObject => self.next_object(text, emit),
+            Go::Results(begin) => self.forge(begin, text, emit),
             Go::Again => self.open_another(text, words, emit),
             Go::EndCall => self.end_call(text, emit),
         }

@@ -66,6 +66,8 @@ pub(crate) enum Go {
     NextObject,
     /// A marker without a meaning, which is dropped.
     Nothing,
+    /// What results of calls begin or end with, in text after a call: the model makes them up.
+    Results(bool),
 }
 
 impl Go {
@@ -111,7 +113,7 @@ impl MarkerRule {
         let is_sign =
             |start: &MatchStart| !start.text.first().is_some_and(u8::is_ascii_alphanumeric);
         starts.iter().all(MatchStart::is_token)
-            || ((self.go.opens_call() || matches!(self.go, Go::Doubt(_)))
+            || ((self.go.opens_call() || matches!(self.go, Go::Doubt(_) | Go::Results(_)))
                 && starts.iter().all(is_sign))
     }
 
@@ -226,6 +228,10 @@ pub(crate) fn text_rules<'g>(
     let all: Vec<(GrammarId, &Grammar)> = grammars.collect();
     let mut rules = Vec::new();
     for (id, grammar) in all.iter().copied() {
+        if let Some([open, close]) = grammar.results.clone().filter(|_| has_calls) {
+            rules.push(MarkerRule::new(open, Go::Results(true)));
+            rules.push(MarkerRule::new(close, Go::Results(false)));
+        }
         rules.extend(openers(id, grammar, named));
     }
     rules.sort_by_key(|rule| rule.is_last);

@@ -1,7 +1,6 @@
 //! The next request after plain text: a message of Chat Completions with the text as it came,
 //! markup and thoughts included.
 
-use crate::cut::Cut as _;
 use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
 use crate::format::turn::{Appended, Ending, Incomplete, Request, Shape, Turn, no_content};
@@ -24,27 +23,10 @@ impl Turn for TextTurn {
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
         let text = std::mem::take(&mut self.0);
-        // A model that runs on makes up the results of its own calls.
-        let forged = FORGED.iter().filter_map(|marker| text.find(marker)).min();
-        let text = match forged.filter(|_| ending.wants_tools) {
-            Some(end) => text.before(end).trim_end(),
-            None => &text,
-        };
         if text.trim().is_empty() {
             return Err(no_content(ending));
         }
-        let message = format!("{{\"role\":\"assistant\",\"content\":{}}}", json::quote(text));
+        let message = format!("{{\"role\":\"assistant\",\"content\":{}}}", json::quote(&text));
         Ok(Appended { append: vec![message], set: Vec::new() })
     }
 }
-
-/// The beginnings of results, which a model writes only by mistake.
-const FORGED: &[&str] = &[
-    "\nObservation:",
-    "<function_results>",
-    "<tool_response>",
-    "<|tool_response>",
-    "[TOOL_RESULTS]",
-    "✿RESULT✿",
-    "```tool_output",
-];

@@ -28,7 +28,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("status", &["event", "io", "sink"]),
     ("detect", &["cut", "event", "format", "frame", "json"]),
     ("repeat", &["cut", "event", "format", "frame", "json"]),
-    ("turns", &["dressing", "event", "format", "json", "sink"]),
+    ("turns", &["dialect", "dressing", "event", "format", "json", "sink"]),
     (
         "pipeline",
         &[
