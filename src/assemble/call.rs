@@ -85,6 +85,8 @@ pub(super) struct AssembledCall {
     is_answered: bool,
     /// True if it was the model that ended it: nothing is missing that was cut.
     is_ended_by_model: bool,
+    /// True if the message took it back.
+    is_withdrawn: bool,
     signature: Option<String>,
     namespace: Option<String>,
     /// The dialect, if it was found in text.
@@ -287,10 +289,29 @@ impl AssembledCall {
         which.is_of(self.id.as_deref(), self.source().is_some())
     }
 
-    /// The message takes it back, if it is the caller's to run and whole so far.
+    /// The message takes it back, if it is the caller's to run.
     pub(super) fn withdraw(&mut self) {
-        if self.executor.is_none() && !self.is_broken() {
-            self.fault.get_or_insert(Reason::Withdrawn);
+        self.is_withdrawn = true;
+    }
+
+    /// True if the message took it back, and it has no fault of its own.
+    fn is_taken_back(&self) -> bool {
+        let is_ours = self.is_withdrawn && self.executor.is_none();
+        is_ours && !self.is_broken() && matches!(self.fault, None | Some(Reason::Truncated))
+    }
+
+    /// A fragment comes when it was taken for whole: if it says anything else, the call has two
+    /// meanings.
+    pub(super) fn contradict(&mut self, late: Arguments<'_>) {
+        let is_repeated = match late {
+            Arguments::Fragment(text) | Arguments::Free(text) => {
+                text.trim_ascii().is_empty() || !self.differs_from(text)
+            }
+            Arguments::Value(json) | Arguments::Done(json) => !self.differs_from(json),
+            _ => is_nothing(late),
+        };
+        if !is_repeated {
+            self.fault.get_or_insert(Reason::Conflict);
         }
     }
 
@@ -528,6 +549,7 @@ impl AssembledCall {
             self.emit_delta(ids, out)?;
         }
         let input = match self.fault {
+            _ if self.is_taken_back() => Err(Reason::Withdrawn),
             Some(reason) => Err(reason),
             None => self.judge(out)?,
         };
@@ -570,7 +592,7 @@ impl AssembledCall {
     /// Compares its arguments with the placeholder, or has that in their place if none came.
     #[cold]
     fn settle_arguments(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
-        let may_settle = matches!(self.fault, None | Some(Reason::Withdrawn));
+        let may_settle = self.fault.is_none() || self.is_taken_back();
         if let Some(given) = self.placeholder.take().filter(|_| may_settle) {
             if self.scanner.status() == Status::Empty {
                 self.add_arguments(Arguments::Done(&given), out.config());

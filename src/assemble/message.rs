@@ -36,7 +36,7 @@ const NO_CHOICE: Inference =
 const EMPTY_ANSWER: Inference =
     (WarningCode::EmptyAnswer, "the message ended well, and holds nothing");
 const FINISH_CHANGED: Inference =
-    (WarningCode::FinishChanged, "a finish reason came after another one: the last one counts");
+    (WarningCode::FinishChanged, "a finish reason came after another one: the worse one counts");
 const FINISH_MISMATCH: Inference =
     (WarningCode::FinishMismatch, "the finish reason speaks of tool calls, but there is none");
 
@@ -156,7 +156,11 @@ impl OpenMessage {
             Kind::Finish(finish) => {
                 let state = self.choice(out);
                 let before = state.finish.get().map(|before| before.finish_reason);
-                state.finish.set(Some(finish));
+                // A reason against what the model wrote is never taken back.
+                let severity = FinishReason::severity;
+                if before.is_none_or(|it| severity(it) <= severity(finish.finish_reason)) {
+                    state.finish.set(Some(finish));
+                }
                 state.finished = state.calls.count();
                 if before.is_some_and(|before| before != finish.finish_reason) {
                     out.warn(FINISH_CHANGED, None)?;
@@ -235,6 +239,7 @@ impl OpenMessage {
             (call, _) => {
                 if let Some(call) = call {
                     call.add_executor(part.executor);
+                    call.contradict(part.arguments);
                 }
                 if !is_nothing(part.arguments) {
                     out.warn(LATE_FRAGMENT, Some(index))?;
@@ -268,7 +273,7 @@ impl OpenMessage {
         let is_cut = finish.is_some_and(FinishReason::is_cut);
         // Where nothing but the end of the choice closes them, only a reason that says so does.
         let is_other = |reason: FinishReason| !reason.closes_calls();
-        let closes_none = end.key == Key::None && finish.is_some_and(is_other);
+        let closes_none = end.key == Key::None && finish.is_none_or(is_other);
         let is_withdrawn = finish.is_some_and(FinishReason::withdraws);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         let mut calls = state.calls.take(end.key);
@@ -358,9 +363,11 @@ impl OpenMessage {
                     is_torn |= !stray.is_object();
                 }
             }
-            calls.iter().for_each(|call| {
+            for call in calls.iter() {
                 self.nameless.remove(&(choice, call.index));
-            });
+            }
+            // A call that is robbed may end after the stray.
+            self.is_lossy |= is_any;
         }
         if is_any || is_torn || calls.iter().any(|call| call.is_broken()) {
             taint_bare(calls, is_any, is_torn);

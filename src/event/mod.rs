@@ -703,6 +703,17 @@ impl FinishReason {
         matches!(self, FinishReason::Refusal | FinishReason::ContentFilter)
     }
 
+    /// How much the reason says against what the model wrote: of two, the one with more counts.
+    pub(crate) fn severity(self) -> u8 {
+        match self {
+            FinishReason::Stop | FinishReason::ToolCalls => 0,
+            FinishReason::Pause | FinishReason::Other => 1,
+            FinishReason::Length => 2,
+            FinishReason::ContentFilter | FinishReason::Refusal => 3,
+            FinishReason::Error => 4,
+        }
+    }
+
     /// True if the answer came to nothing: it is no part of a conversation.
     pub fn is_failure(self) -> bool {
         matches!(self, FinishReason::Refusal | FinishReason::ContentFilter | FinishReason::Error)

@@ -92,6 +92,9 @@ impl Blocks {
             (None, _) => false,
             (Some(open), "input_json_delta") => matches!(open, OpenBlock::Call(_)),
             (Some(open), "compaction_delta") => matches!(open, OpenBlock::Gathered(_)),
+            (Some(OpenBlock::Call(_)), "text_delta" | "thinking_delta" | "signature_delta") => {
+                false
+            }
             (Some(_), _) => true,
         };
         if !is_started {
@@ -102,6 +105,7 @@ impl Blocks {
             if self.blocks.get(index).is_none() {
                 self.blocks.insert(index, OpenBlock::Plain, out)?;
             }
+            self.blocks.pass_over(index, out)?;
         }
         let (none, piece) = (Str::default(), Piece::part(delta.json));
         if kind != "input_json_delta" {
@@ -118,6 +122,9 @@ impl Blocks {
             }
             "input_json_delta" => {
                 let arguments = delta.partial_json.as_ref().unwrap_or(&none);
+                if delta.partial_json.is_none() {
+                    self.blocks.pass_over(index, out)?;
+                }
                 self.blocks.fragment(index, arguments, Some(piece), out)
             }
             "compaction_delta" => {

@@ -204,10 +204,10 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
         out: &mut EventOut,
     ) -> Done {
         let key = self.call_at(index, out)?;
-        if piece.is_empty() {
-            return Ok(());
+        match piece.is_empty() {
+            true => out.call(0, CallPart { key, ..CallPart::default() }),
+            false => out.call_fragment(0, CallPart { key, native, ..CallPart::default() }, piece),
         }
-        out.call_fragment(0, CallPart { key, native, ..CallPart::default() }, piece)
     }
 
     /// Cuts all blocks: the message has ended, or the input has.

@@ -13,6 +13,9 @@ const NAMES: [&str; 3] = ["name", "toolName", "tool_name"];
 const ARGUMENTS: [&str; 8] =
     ["arguments", "args", "input", "inputs", "parameters", "params", "kwargs", "tool_input"];
 
+/// The likeness to one of them from which on a name is one that is misspelt, from 0 to 1.
+const MIN_LIKENESS: f64 = 0.93;
+
 /// The members that hold declarations of tools, and no calls.
 const DECLARATIONS: [&str; 3] = ["tools", "functions", "request"];
 
@@ -34,23 +37,23 @@ impl<'f> Misnamed<'f> {
     #[inline]
     pub(crate) fn complete<'e>(&'e mut self, event: &Event<'e>) -> Option<Event<'e>> {
         let Kind::Loose(Loose::CallPart(part)) = event.kind else { return None };
-        let (Some(name), Arguments::None, None) = (part.name, part.arguments, part.executor) else {
-            return None;
-        };
-        let part = CallPart { arguments: self.of(name), ..part };
+        let (Arguments::None, None) = (part.arguments, part.executor) else { return None };
+        let part = CallPart { arguments: self.of(part.name), ..part };
         Some(Event::new(event.choice, Kind::Loose(Loose::CallPart(part))))
     }
 
+    /// Returns what is beside a name; of a fragment that goes on with a call, what no name stands
+    /// beside.
     #[cold]
-    fn of(&mut self, name: &str) -> Arguments<'_> {
+    fn of(&mut self, name: Option<&str>) -> Arguments<'_> {
         let found = self.found.get_or_insert_with(|| find(&self.frame.text()));
-        let found = found.iter().find(|(beside, _)| beside == name);
+        let found = found.iter().find(|(beside, _)| beside == name.unwrap_or_default());
         found.map_or(Arguments::None, |(_, json)| Arguments::Misnamed(json))
     }
 }
 
 /// Finds the objects under a name of arguments that are not empty, also in a string, and stand
-/// beside a name. JSON that is nested deeper than records may be holds none.
+/// beside a name; where none does, also pieces of such a string. JSON that is nested deeper than records may be holds none.
 fn find(json: &str) -> Vec<FoundName> {
     let mut found = Vec::new();
     if walk(&mut Reader::new(json::Source::Text, json), &mut found).is_err() {
@@ -68,9 +71,9 @@ fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<FoundName>) -> Result<Optio
             if NAMES.contains(&key.as_str()) {
                 let value = RawJson::from_json(reader)?;
                 name = json::read(value.get()).ok().or(name.take());
-            } else if ARGUMENTS.contains(&key.as_str()) {
+            } else if is_like_arguments(key.as_str()) {
                 let value = RawJson::from_json(reader)?;
-                arguments = Some(value).filter(|value| holds_members(*value)).or(arguments);
+                arguments = Some(value).filter(|value| is_filled(*value)).or(arguments);
             } else if DECLARATIONS.contains(&key.as_str()) {
                 reader.skip()?;
             } else {
@@ -83,8 +86,23 @@ fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<FoundName>) -> Result<Optio
         _ => reader.skip()?,
     }
     let Some(arguments) = arguments else { return Ok(name) };
-    found.extend(name.map(|name: Str<'_>| (name.as_str().to_owned(), arguments.get().to_owned())));
+    // A piece of some goes on with a call that was named before.
+    if name.is_none() || holds_members(arguments) {
+        let name = name.as_ref().map_or("", Str::as_str);
+        found.push((name.to_owned(), arguments.get().to_owned()));
+    }
     Ok(None)
+}
+
+/// True for a name of arguments, also if it is misspelt.
+fn is_like_arguments(key: &str) -> bool {
+    let is_near = |known: &&str| strsim::jaro_winkler(&key.to_lowercase(), known) >= MIN_LIKENESS;
+    ARGUMENTS.contains(&key) || ARGUMENTS.iter().any(is_near)
+}
+
+/// True for a text or an object that is not empty.
+fn is_filled(json: RawJson<'_>) -> bool {
+    json.get().starts_with(['"', '{']) && !matches!(json.get(), "\"\"" | "{}")
 }
 
 /// True for an object with members, also in a string.
@@ -117,6 +135,9 @@ mod tests {
         check(r#"[{"a":{"input":" {\"x\":1}","name":"f"}}]"#, &[("f", r#"" {\"x\":1}""#)]);
         check(r#"{"function":{"name":"f"},"params":{"x":1}}"#, &[("f", r#"{"x":1}"#)]);
         check(r#"{"name":"f","args":{ },"input":"{}","inputs":[1],"params":null}"#, &[]);
+        check(r#"{"name":"f","Argument":{"x":1}}"#, &[("f", r#"{"x":1}"#)]);
+        check(r#"{"function":{"args":"\"x\":"}}"#, &[("", r#""\"x\":""#)]);
+        check(r#"{"name":"f","args":"x","input_tokens":{"x":1}}"#, &[]);
         check(r#"{"tools":[{"name":"f","parameters":{"type":"object"}}]}"#, &[]);
         check(r#"{"name":"f","args":{"x":1}"#, &[]);
     }
