@@ -273,7 +273,7 @@ impl OpenMessage {
         let is_cut = finish.is_some_and(FinishReason::is_cut);
         // Where nothing but the end of the choice closes them, only a reason that says so does.
         let is_other = |reason: FinishReason| !reason.closes_calls();
-        let closes_none = end.key == Key::None && finish.is_none_or(is_other);
+        let closes_none = end.key == Key::None && finish.is_some_and(is_other);
         let is_withdrawn = finish.is_some_and(FinishReason::withdraws);
         let Some(state) = self.choices.get_mut(out.choice) else { return Ok(()) };
         let mut calls = state.calls.take(end.key);

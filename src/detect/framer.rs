@@ -34,11 +34,24 @@ pub struct AutoFramer {
     looks: Looks,
 }
 
+/// The kind of the flaw of a body that ends before its length.
+const SHORT: FaultKind = FaultKind::Note(WarningCode::WrongLength);
+
 enum FramerState {
     /// In a body of unknown framing.
     Body,
-    Chosen(Box<dyn Framer>),
+    Chosen(&'static Framing, Box<dyn Framer>),
     Rejected,
+}
+
+impl FramerState {
+    fn chosen(framing: &'static Framing, config: FrameConfig) -> Self {
+        FramerState::Chosen(framing, (framing.framer)(config))
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self, FramerState::Chosen(framing, _) if framing.is_text())
+    }
 }
 
 impl AutoFramer {
@@ -53,8 +66,7 @@ impl AutoFramer {
             responses: HttpResponses::new(text.is_none()),
             is_next: false,
             head: Vec::new(),
-            state: text
-                .map_or(FramerState::Body, |text| FramerState::Chosen((text.framer)(config))),
+            state: text.map_or(FramerState::Body, |text| FramerState::chosen(text, config)),
             places: BodyPlaces::new(0),
             looks: Looks::default(),
         }
@@ -82,7 +94,7 @@ impl AutoFramer {
         };
         self.next(self.places.input(0), out)?;
         match chosen {
-            Ok(framing) => self.state = FramerState::Chosen((framing.framer)(self.config)),
+            Ok(framing) => self.state = FramerState::chosen(framing, self.config),
             Err(rejected) => self.reject(rejected, out)?,
         }
         Ok(())
@@ -137,20 +149,27 @@ impl AutoFramer {
     /// Ends a body. What lacks its end because the body does needs no other reason. A note is of the
     /// message that is open.
     fn end(&mut self, flaw: Option<Fault<'_>>, out: &mut FrameOut<'_>) -> io::Result<()> {
+        let is_blank = skip_blank(&self.head).is_empty() || is_begun_mark(&self.head);
+        let is_empty = matches!(self.state, FramerState::Body) && is_blank;
+        if !is_empty {
+            self.decide(true, out)?;
+        }
         let flaw = match flaw {
+            // Plain text has no end of its own that would show it whole.
+            Some(note) if note.kind == SHORT && self.state.is_text() => {
+                Some(Fault { kind: FaultKind::Truncated, ..note })
+            }
             Some(note) if matches!(note.kind, FaultKind::Note(_)) => {
                 out(Framed::Fault(note))?;
                 None
             }
             flaw => flaw,
         };
-        let is_blank = skip_blank(&self.head).is_empty() || is_begun_mark(&self.head);
         let mut is_cut = false;
-        if !(matches!(self.state, FramerState::Body) && is_blank) {
-            self.decide(true, out)?;
+        if !is_empty {
             let body = self.decided();
             self.feed_body(&body, out)?;
-            if let FramerState::Chosen(framer) = &mut self.state {
+            if let FramerState::Chosen(_, framer) = &mut self.state {
                 framer.finish(&mut |framed| {
                     is_cut |= matches!(&framed, Framed::Fault(fault) if fault.kind == FaultKind::Truncated);
                     self.places.pass(framed, out)
@@ -217,7 +236,7 @@ impl AutoFramer {
             ResponsePiece::Body(body, offset) => {
                 self.places.add(body.len(), offset);
                 match self.state {
-                    FramerState::Chosen(_) => return Ok(body),
+                    FramerState::Chosen(..) => return Ok(body),
                     FramerState::Rejected => {}
                     FramerState::Body => {
                         self.head.extend_from_slice(&body);
@@ -243,7 +262,7 @@ impl AutoFramer {
     /// Returns the beginning of the body, once its framing is known.
     fn decided(&mut self) -> Vec<u8> {
         match self.state {
-            FramerState::Chosen(_) => std::mem::take(&mut self.head),
+            FramerState::Chosen(..) => std::mem::take(&mut self.head),
             _ => Vec::new(),
         }
     }
@@ -253,7 +272,9 @@ impl AutoFramer {
     pub fn step<'b>(&mut self, body: &'b [u8], out: &mut FrameOut<'_>) -> io::Result<&'b [u8]> {
         let AutoFramer { state, places, .. } = self;
         match state {
-            FramerState::Chosen(framer) => framer.step(body, &mut |frame| places.pass(frame, out)),
+            FramerState::Chosen(_, framer) => {
+                framer.step(body, &mut |frame| places.pass(frame, out))
+            }
             _ => Ok(&[]),
         }
     }
@@ -303,14 +324,14 @@ impl AutoFramer {
     /// [`Framer::envelope`].
     pub fn envelope(&self) -> Option<FrameEnvelope<'_>> {
         match &self.state {
-            FramerState::Chosen(framer) => framer.envelope(),
+            FramerState::Chosen(_, framer) => framer.envelope(),
             _ => None,
         }
     }
 
     /// Counts bytes of the body that are not framed: see [`Framer::skip`].
     pub fn skip(&mut self, bytes: usize) {
-        if let FramerState::Chosen(framer) = &mut self.state {
+        if let FramerState::Chosen(_, framer) = &mut self.state {
             framer.skip(bytes);
         }
     }

@@ -44,15 +44,19 @@ enum BatchPart<'r> {
 fn part<'r>(record: &'r Record) -> Option<BatchPart<'r>> {
     let object = |place| record.at(place).filter(|json: &&str| json.starts_with('{'));
     if record.has("custom_id") {
+        // What says that the request failed counts more than a body beside it.
+        let error = object("result.error").or_else(|| object("error"));
+        let word = record.at("result.type").filter(|word| *word != "\"succeeded\"");
+        let is_bad = record.at("response.status_code").is_some_and(|code| !code.starts_with('2'));
         let body = object("result.message").or_else(|| object("response.body"));
-        let error = || object("result.error").or_else(|| object("error"));
-        let word = || record.at("result.type").map(BatchPart::Nothing);
-        return body.map(BatchPart::Body).or_else(|| error().map(BatchPart::Error)).or_else(word);
+        let body = body.map(if is_bad { BatchPart::Error } else { BatchPart::Body });
+        let failed = error.map(BatchPart::Error).or(word.map(BatchPart::Nothing));
+        return failed.or(body);
     }
     let is_result = record.has("key") || (record.has("request") && record.has("status"));
     let body = object("response").filter(|json| json::member(json, "candidates").is_some());
-    let error = || object("error");
-    body.map(BatchPart::Body).or_else(|| error().map(BatchPart::Error)).filter(|_| is_result)
+    let part = object("error").map(BatchPart::Error).or(body.map(BatchPart::Body));
+    part.filter(|_| is_result)
 }
 
 struct Batch;

@@ -200,6 +200,10 @@ fn call_part(key: Key, step: &Step, native: Piece, extent: Extent, out: &mut Eve
         ..CallPart::default()
     };
     match step.arguments.map(RawJson::get) {
+        None if is_fragment => {
+            out.lost()?;
+            out.call(0, part)
+        }
         None | Some("\"\"") => out.call(0, part),
         Some("{}") if extent != Extent::Whole => {
             out.call(0, CallPart { arguments: Arguments::Placeholder("{}"), ..part })

@@ -30,7 +30,9 @@ use crate::frame::Frame;
 use crate::json;
 use crate::json::{RawJson, Sourced, Str};
 use delta::{ReasoningDetails, emit, emit_call};
-use payload::{ChatChunk, ChatContent, ChatDelta, Choice, GivenArguments, Specific, other_role};
+use payload::{
+    ChatChunk, ChatContent, ChatDelta, ChatToolCall, Choice, GivenArguments, Specific, other_role,
+};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["openai", "chat", "chat-completions"],
@@ -115,20 +117,28 @@ struct ChatProgress {
     has_gone_on: bool,
     /// True if the provider has counted the tokens.
     is_counted: bool,
-    /// The calls that have a name and no arguments so far, by choice and place.
+    /// The calls that do not show that they are whole, by choice and place: they have a name and no
+    /// arguments so far, or are free text.
     bare: BTreeSet<(u64, u64)>,
     /// The role of each choice that speaks, if it is not the model.
     others: ByChoice<String>,
 }
 
 impl ChatProgress {
-    /// Notes if a call has arguments: one that has none yet is whole only if the model stopped.
-    fn note_arguments(&mut self, call: (u64, u64), function: Option<&Function>) {
-        let Some(function) = function else { return };
-        if function.has_arguments() {
-            self.bare.remove(&call);
-        } else if function.name.non_empty().is_some() && self.bare.len() < MAX_IDS {
-            self.bare.insert(call);
+    /// Notes if a call has arguments: one that has none yet, or takes free text, is whole only if the
+    /// model stopped.
+    fn note_arguments(&mut self, place: (u64, u64), call: &ChatToolCall) {
+        let function = call.function.as_ref().filter(|function| !function.is_blank());
+        let is_bare = match function {
+            Some(function) if function.has_arguments() => {
+                self.bare.remove(&place);
+                false
+            }
+            Some(function) => function.name.non_empty().is_some(),
+            None => call.custom.is_some(),
+        };
+        if is_bare && self.bare.len() < MAX_IDS {
+            self.bare.insert(place);
         }
     }
 }
@@ -194,7 +204,7 @@ impl OpenAiChat {
         if chunk.is_prelude() {
             return Ok(());
         }
-        if chunk.choices.is_none() && chunk.usage.is_none() && chunk.error.is_none() {
+        if chunk.choices.is_none() && chunk.usage.is_none() && chunk.failure().is_none() {
             return self.stray(frame, out);
         }
         let has_content = choices().any(Choice::has_content);
@@ -208,7 +218,7 @@ impl OpenAiChat {
             self.message.cut(out)?;
         }
         self.progress.has_gone_on |= !has_role && choices().next().is_some();
-        let begins = chunk.error.is_some() || has_content;
+        let begins = chunk.failure().is_some() || has_content;
         if !self.message.is_open() && self.has_ended && !begins {
             return out.warn(
                 WarningCode::AfterDone,
@@ -228,8 +238,8 @@ impl OpenAiChat {
         if choices().any(Choice::passes_text) {
             self.unread(frame, out)?;
         }
-        if let Some(error) = chunk.error {
-            self.error(error.get(), out)?;
+        if let Some(error) = chunk.failure() {
+            self.error(error, out)?;
         }
         if !is_body {
             return Ok(());
@@ -361,7 +371,7 @@ impl OpenAiChat {
             self.reopen(number, call.function.as_ref(), out)?;
             // Each call of a whole message is another one, whatever its id.
             let index = if is_whole { Some(place) } else { call.index };
-            self.progress.note_arguments((number, index.unwrap_or(place)), call.function.as_ref());
+            self.progress.note_arguments((number, index.unwrap_or(place)), call);
             emit_call(number, index, call, is_whole, out)?;
         }
         for (id, function) in delta.tool_uses() {

@@ -1,5 +1,6 @@
 //! The fields of a chunk and of a complete body.
 
+use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::many::{Few, Many};
 use crate::format::support::payload::{OptionalStr, payload};
@@ -14,7 +15,8 @@ payload! {
         pub(super) model: Option<Str<'a>>,
         pub(super) choices: Option<Few<Choice<'a>>>,
         pub(super) usage: Option<RawJson<'a>>,
-        pub(super) error: Option<RawJson<'a>>,
+        error: Option<RawJson<'a>>,
+        base_resp: Option<RawJson<'a>>,
         /// Groq repeats the usage here.
         pub(super) x_groq: Option<XGroq<'a>>,
         /// Perplexity and xAI.
@@ -29,6 +31,12 @@ payload! {
 }
 
 impl<'a> ChatChunk<'a> {
+    /// Returns the error, if the record reports one.
+    pub(super) fn failure(&self) -> Option<&'a str> {
+        let verdict = self.base_resp.map(RawJson::get).filter(|json| error::is_bad(json));
+        self.error.map(RawJson::get).or(verdict)
+    }
+
     /// Returns the sources of the answer, by name.
     pub(super) fn sources(&self) -> [Option<(&'static str, &'a str)>; 3] {
         let named = [

@@ -78,11 +78,14 @@ pub(super) struct ItemCall {
     arguments: Option<u64>,
     /// True if its arguments have been repeated whole.
     pub(super) is_whole: bool,
+    /// True once it is done.
+    has_ended: bool,
 }
 
 impl ItemCall {
     pub(super) fn new(key: Key) -> Self {
-        ItemCall { key, has_id: false, id: None, name: None, arguments: None, is_whole: false }
+        let (has_id, is_whole, has_ended) = (false, false, false);
+        ItemCall { key, has_id, id: None, name: None, arguments: None, is_whole, has_ended }
     }
 
     /// True if a call may be this one, by its id.
@@ -90,11 +93,13 @@ impl ItemCall {
         !is_other(self.id, item.call_id())
     }
 
-    /// The call came again after it was done: with other arguments, neither may run.
+    /// The call came again after it was done: with other arguments, neither may run, and none that the
+    /// provider gave up.
     pub(super) fn compare(&self, whole: Whole, out: &mut EventOut) -> Done {
         let given = arguments(whole.item, whole.json).hash();
+        let is_other = self.arguments.is_some() && given.is_some() && self.arguments != given;
         match whole.item.id() {
-            Some(id) if self.arguments.is_some() && given.is_some() && self.arguments != given => {
+            Some(id) if is_other || self.has_ended && whole.item.is_given_up() => {
                 out.withdraw_call(id)
             }
             _ => Ok(()),
@@ -175,10 +180,12 @@ impl ItemCall {
             }
             ItemInput::Nothing => {}
         }
-        // A call that the provider itself gave up stays open, and so is cut.
-        if item.status.text() == Some("incomplete") {
+        // A call that the provider itself gave up stays open, and so is cut; not one that it ran, and
+        // that failed.
+        if item.is_given_up() && (executor.is_none() || item.status.text() == Some("incomplete")) {
             return Ok(());
         }
+        self.has_ended = true;
         out.call_end(0, self.key)?;
         let checks = item.pending_safety_checks.filter(|_| item.action().is_some());
         if let Some(json) = checks.map(RawJson::get).filter(|json| *json != "[]") {

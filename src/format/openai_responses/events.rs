@@ -28,7 +28,10 @@ pub(super) fn feed(
         return match (is_end, &event.delta) {
             (true, _) => call.repeat(&event.whole_arguments().unwrap_or_default(), is_free, out),
             (false, Some(piece)) => call.piece(piece, is_free, out),
-            (false, None) => out.unknown(frame, kind),
+            (false, None) => {
+                out.lost()?;
+                out.unknown(frame, kind)
+            }
         };
     }
     let index = event.output_index;

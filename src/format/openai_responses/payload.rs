@@ -166,6 +166,11 @@ impl<'a> ResponseItem<'a> {
         self.kind.or_empty()
     }
 
+    /// True if the provider itself gave the item up.
+    pub(super) fn is_given_up(&self) -> bool {
+        matches!(self.status.text(), Some("incomplete" | "failed" | "cancelled"))
+    }
+
     /// By what a call is answered; xAI leaves its call's id blank.
     pub(super) fn id(&self) -> Option<&str> {
         self.call_id().or_else(|| self.id.non_blank())

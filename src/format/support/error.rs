@@ -25,7 +25,15 @@ const WORDS_OF_ERRORS: &str = "\
     trace_id type";
 
 /// Members that an error's words stand in.
-const MESSAGES: [&str; 5] = ["message", "Message", "msg", "error_msg", "errmsg"];
+const MESSAGES: [&str; 6] = ["message", "Message", "msg", "error_msg", "errmsg", "status_msg"];
+
+/// MiniMax's verdict, which stands in what is well, too. Source: MiniMax, "Error Code".
+pub(crate) const VERDICT: &str = "base_resp";
+
+/// True for a verdict that the request failed.
+pub(crate) fn is_bad(verdict: &str) -> bool {
+    json::member(verdict, "status_code").is_some_and(|code| code != "0")
+}
 
 /// True if a record is an error of any provider, and no answer.
 pub(crate) fn is_error(record: &Record) -> bool {
@@ -47,6 +55,7 @@ pub(crate) fn is_error(record: &Record) -> bool {
     let bare = tells(&"errors") || (is_alone() && has_words() && !is_well);
     record.is_failure
         || record.event_type == "error"
+        || record.get(VERDICT).is_some_and(is_bad)
         || (record.is_object() && (tells(&"error") || (bare && !is_answer)))
 }
 
@@ -141,7 +150,7 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     let get =
         |key: &str| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get());
     let (mut message, mut code) = (None, None);
-    for key in ["error", "errors", "detail"] {
+    for key in ["error", "errors", "detail", VERDICT] {
         if let Some(inner) = get(key).filter(|inner| *inner != "null" && depth < MAX_NESTING) {
             (message, code) = words(inner, depth + 1);
             break;
