@@ -20,9 +20,6 @@ const MAX_TYPES: usize = 256;
 /// The number of open calls without a name up to which it is asked what they hold.
 const MAX_NAMELESS: usize = 64;
 
-/// The end of a message whose format has no reason of its own.
-const INFERRED: Finish<'_> = Finish { inferred: true, ..Finish::new(FinishReason::Stop) };
-
 const ARGUMENTS_MISMATCH: Inference = (
     WarningCode::ArgumentsMismatch,
     "the arguments were repeated at their end, but not as their fragments had them",
@@ -443,8 +440,11 @@ impl OpenMessage {
         out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         let mut out = out.of(choice);
+        let is_missing = choice > 0 && !self.choices.contains(choice);
         let state = self.choice(&out);
-        let finish = state.finish.get().unwrap_or(INFERRED);
+        let inferred = if is_missing { FinishReason::Other } else { FinishReason::Stop };
+        let inferred = Finish { inferred: true, ..Finish::new(inferred) };
+        let finish = state.finish.get().unwrap_or(inferred);
         let wants_tools = state.waiting.is_for_caller();
         let finish_reason = match finish.finish_reason {
             FinishReason::Stop if wants_tools => FinishReason::ToolCalls,

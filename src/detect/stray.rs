@@ -19,6 +19,8 @@ pub(super) struct Stray {
     held: Vec<u8>,
     /// The character and the length of the Markdown fence that is open.
     fence: Option<(u8, usize)>,
+    /// The lines from one that is a brace on: a record may have been printed in several.
+    lines: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +52,14 @@ impl Stray {
     pub(super) fn find(&mut self, piece: &[u8]) -> Option<StrayRecord> {
         let mut at = 0;
         while at < piece.len() {
+            if !self.lines.is_empty() {
+                let (taken, found) = self.feed_lines(piece, at);
+                if found.is_some() {
+                    return found;
+                }
+                at += taken;
+                continue;
+            }
             at += self.skip(piece.after(at));
             let rest = piece.after(at);
             let end = memchr(b'\n', rest);
@@ -83,6 +93,24 @@ impl Stray {
         None
     }
 
+    /// Takes the rest of a line of a record that may go on until a brace by itself; returns its length,
+    /// and the record if it ends there.
+    fn feed_lines(&mut self, piece: &[u8], at: usize) -> (usize, Option<StrayRecord>) {
+        let rest = piece.after(at);
+        let end = memchr(b'\n', rest).map(|end| end + 1);
+        let taken = end.unwrap_or(rest.len());
+        self.lines.extend_from_slice(rest.before(taken));
+        self.offset += taken as u64;
+        let is_over = self.lines.len() > WINDOW;
+        let is_whole = end.is_some() && last_line(&self.lines) == b"}";
+        if !is_over && !is_whole {
+            return (taken, None);
+        }
+        let lines = std::mem::take(&mut self.lines);
+        let begin = self.offset - lines.len() as u64;
+        (taken, if is_over { None } else { see_record_at(&lines, begin, at + taken) })
+    }
+
     /// Returns the length of whole lines that hold nothing a record or a fence does.
     fn skip(&mut self, piece: &[u8]) -> usize {
         if !self.held.is_empty() {
@@ -97,6 +125,10 @@ impl Stray {
 
     /// The text has ended: returns the record that its last line is.
     pub(super) fn end(&mut self) -> Option<StrayRecord> {
+        if !self.lines.is_empty() {
+            let lines = std::mem::take(&mut self.lines);
+            return see_record_at(&lines, self.offset - lines.len() as u64, 0);
+        }
         let held = std::mem::take(&mut self.held);
         self.see(&held, self.offset - held.len() as u64, 0)
     }
@@ -119,14 +151,28 @@ impl Stray {
             return None;
         }
         let record = text.strip_prefix(b"data:").unwrap_or(text).trim_ascii_start();
-        if !record.starts_with(b"{") {
-            return None;
+        if record == b"{" && line.starts_with(record) {
+            self.lines.extend_from_slice(line);
+            self.lines.push(b'\n');
         }
-        let frame = Frame::new(NDJSON, record, offset);
-        let format =
-            see_record(&frame, |record| candidates(record).find(|row| !row.is_of_errors()))?;
-        Some(StrayRecord { format, offset, end })
+        see_record_at(record, offset, end)
     }
+}
+
+/// Returns the record that these bytes are, if they are in a known format.
+fn see_record_at(record: &[u8], offset: u64, end: usize) -> Option<StrayRecord> {
+    if !record.starts_with(b"{") {
+        return None;
+    }
+    let frame = Frame::new(NDJSON, record, offset);
+    let format = see_record(&frame, |record| candidates(record).find(|row| !row.is_of_errors()))?;
+    Some(StrayRecord { format, offset, end })
+}
+
+/// Returns the last line of some, without its end.
+fn last_line(lines: &[u8]) -> &[u8] {
+    let lines = lines.trim_ascii_end();
+    lines.after(memrchr(b'\n', lines).map_or(0, |end| end + 1))
 }
 
 /// True if a line that begins with what is held, and goes on so, may be a record or a fence.
@@ -169,6 +215,12 @@ mod tests {
         check(&format!("Hi {RECORD}\n"), None);
         check("Hi\n{\"name\":\"f\",\"arguments\":{}}\n", None);
         check("Hi\ndata: {}\n", None);
+        let printed = RECORD.replace("{\"object", "{\n  \"object").replace("]}", "]\n}");
+        check(&format!("Hi\n{printed}\n"), Some(3));
+        check(&format!("Hi\n{printed}"), Some(3));
+        check(&format!("Hi\n{{\n  \"a\": 1\n}}\n{printed}\n"), Some(16));
+        check("Hi\n{\n  \"a\": 1\n}\n", None);
+        check(&format!("Hi\n  {printed}\n"), None);
     }
 
     #[test]

@@ -314,6 +314,11 @@ impl Pattern {
         !self.tokens.iter().any(|token| matches!(token, PatternToken::Literal(..)))
     }
 
+    /// True if it is the end of a line, and no more.
+    pub(crate) fn is_line_end(&self) -> bool {
+        matches!(&*self.tokens, [PatternToken::Literal(text, _)] if text == "\n")
+    }
+
     /// Returns the pattern with its words replaced by the captures of an opener. Words that
     /// have no capture stay words. Texts that stand side by side become one.
     pub(crate) fn bind(&self, captures: &Captures<'_>) -> Pattern {

@@ -15,8 +15,10 @@ pub(crate) struct Grammar {
     pub(crate) sections: Vec<Arc<SectionForm>>,
     pub(crate) calls: Vec<Arc<CallForm>>,
     pub(crate) drops: Vec<Pattern>,
-    /// What the results of its calls stand between, if both ends of them are told from prose.
-    pub(crate) results: Option<[Pattern; 2]>,
+    /// What the results of its calls begin with.
+    pub(crate) results: Option<Pattern>,
+    /// What ends them, if both ends are told from prose.
+    pub(crate) results_end: Option<Pattern>,
     doubts: Vec<DoubtForm>,
 }
 
@@ -141,15 +143,18 @@ impl Grammar {
             calls: Vec::new(),
             drops: row.drops.iter().map(|drop| Pattern::parse(drop)).collect::<Result<_, _>>()?,
             results: None,
+            results_end: None,
             doubts: Vec::new(),
         };
         row.regions.iter().try_for_each(|region| grammar.add_region(region))?;
         row.sections.iter().try_for_each(|section| grammar.add_section(section))?;
         row.calls.iter().try_for_each(|call| grammar.add_call(call))?;
         row.tags.iter().try_for_each(|tag| grammar.add_tag(tag.name, tag.role))?;
-        if let Some((open, close)) = row.results.markers().filter(|(_, close)| !close.is_empty()) {
-            let (open, close) = (Pattern::parse(open)?, Pattern::parse(close)?);
-            grammar.results = open.begins_tag().then_some([open, close]);
+        if let Some((open, close)) = row.results.markers() {
+            let open = Pattern::parse(open)?;
+            let is_told = open.begins_tag() && !close.is_empty();
+            grammar.results_end = is_told.then(|| Pattern::parse(close)).transpose()?;
+            grammar.results = Some(open);
         }
         grammar.find_thoughts();
         grammar.find_doubts();

@@ -228,9 +228,10 @@ pub(crate) fn text_rules<'g>(
     let all: Vec<(GrammarId, &Grammar)> = grammars.collect();
     let mut rules = Vec::new();
     for (id, grammar) in all.iter().copied() {
-        if let Some([open, close]) = grammar.results.clone().filter(|_| has_calls) {
-            rules.push(MarkerRule::new(open, Go::Results(true)));
-            rules.push(MarkerRule::new(close, Go::Results(false)));
+        if let (Some(open), Some(close), true) = (&grammar.results, &grammar.results_end, has_calls)
+        {
+            rules.push(MarkerRule::new(open.clone(), Go::Results(true)));
+            rules.push(MarkerRule::new(close.clone(), Go::Results(false)));
         }
         rules.extend(openers(id, grammar, named));
     }
@@ -432,6 +433,12 @@ impl CallRules<'_> {
         let mut ends = self.ends();
         let BodyForm::Parameters { open, close, form } = &self.call.form.body else {
             if self.call.form.is_one_value() {
+                // The value may have lines of its own: its end is one that more of the dialect
+                // follows, or nothing.
+                let is_line_end = |rule: &&mut MarkerRule| rule.pattern.is_line_end();
+                let beyond = self.beyond().into_iter().map(|rule| rule.pattern);
+                let next: Vec<_> = beyond.chain(self.grammar.results.clone()).collect();
+                ends.iter_mut().filter(is_line_end).for_each(|rule| rule.next.clone_from(&next));
                 ends.extend(self.inner_texts());
             }
             return ends;
