@@ -41,6 +41,12 @@ fn stranger(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
             return Some(if known == magic.len() { Ok((*what).to_owned()) } else { Err(()) });
         }
     }
+    match head {
+        [_] if !ended => return Some(Err(())),
+        // A character of ASCII in two bytes, without a mark before it.
+        [first, 0, ..] if first.is_ascii_graphic() => return Some(Ok(UTF_16LE.to_owned())),
+        _ => {}
+    }
     if head.first().is_some_and(|byte| is_binary(*byte)) {
         let is_enough = ended || head.len() >= SHOWN;
         return Some(if is_enough { Ok(binary(head)) } else { Err(()) });
@@ -60,6 +66,7 @@ fn stranger(head: &[u8], ended: bool) -> Option<Result<String, ()>> {
 const MAGIC: &[(&[u8], &str)] = &[
     (&[0x1F, 0x8B], GZIP),
     (&[0x28, 0xB5, 0x2F, 0xFD], ZSTD),
+    (b"%PDF-", PDF),
     (&[0x78, 0x01], ZLIB),
     (&[0x78, 0x9C], ZLIB),
     (&[0x78, 0xDA], ZLIB),
@@ -73,6 +80,9 @@ const ZSTD: &str = "the input is compressed (zstd); let curl decompress it with 
                     or put `zstd -dc` in front";
 const ZLIB: &str = "the input is compressed (zlib); let curl decompress it with `--compressed`";
 const UTF_32: &str = "the input is UTF-32, not UTF-8; convert it with `iconv -f UTF-32 -t UTF-8`";
+const PDF: &str = "the input is a PDF file, and no stream of a model";
+const UTF_16LE: &str =
+    "the input is UTF-16, not UTF-8; convert it with `iconv -f UTF-16LE -t UTF-8`";
 const UTF_16: &str = "the input is UTF-16, not UTF-8; convert it with `iconv -f UTF-16 -t UTF-8`";
 
 /// The number of bytes of a binary input that are shown.

@@ -135,7 +135,7 @@ fn rows(body: &RequestBody) -> impl Iterator<Item = &'static Request> {
 }
 
 fn has_list(body: &RequestBody, row: &Request) -> bool {
-    body.get(row.list).is_some_and(|list| list != "null")
+    body.get(row.list).is_some_and(|list| list.starts_with(['[', '"']))
 }
 
 /// Returns the paths at which a request has what marks a row's form.

@@ -244,8 +244,10 @@ impl Machine {
             self.calls.fault(Reason::Malformed, emit)?;
             return self.calls.close(emit).map(|()| false);
         }
-        let is_closer =
-            held.trim_ascii().is_empty() || self.is_begun(held, &[Go::EndCall, Go::EndSection]);
+        // What may as well open the next argument closes nothing.
+        let is_closer = held.trim_ascii().is_empty()
+            || self.is_begun(held, &[Go::EndCall, Go::EndSection])
+                && !self.is_begun(held, &[Go::Parameter]);
         if !stopped || !is_whole || !is_closer {
             self.calls.push_raw(held);
             if !held.trim_ascii().is_empty() {

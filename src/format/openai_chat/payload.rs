@@ -34,7 +34,8 @@ impl<'a> ChatChunk<'a> {
     /// Returns the error, if the record reports one.
     pub(super) fn failure(&self) -> Option<&'a str> {
         let verdict = self.base_resp.map(RawJson::get).filter(|json| error::is_bad(json));
-        self.error.map(RawJson::get).or(verdict)
+        let error = self.error.map(RawJson::get).filter(|json| !error::is_nothing(json));
+        error.or(verdict)
     }
 
     /// Returns the sources of the answer, by name.

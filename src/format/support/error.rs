@@ -38,8 +38,7 @@ pub(crate) fn is_bad(verdict: &str) -> bool {
 /// True if a record is an error of any provider, and no answer.
 pub(crate) fn is_error(record: &Record) -> bool {
     // Cloudflare's good bodies have `errors`, too, and nothing in it.
-    let is_empty = |json: &str| matches!(json, "null" | "false" | "\"\"" | "[]" | "{}");
-    let tells = |key: &&str| record.get(key).is_some_and(|json| !is_empty(json));
+    let tells = |key: &&str| record.get(key).is_some_and(|json| !is_nothing(json));
     let is_answer = MARKS_OF_SUCCESS.iter().any(|key| record.has(key));
     let is_text =
         |key: &&str| tells(key) && record.get(key).is_some_and(|json| json.starts_with('"'));
@@ -57,6 +56,11 @@ pub(crate) fn is_error(record: &Record) -> bool {
         || record.event_type == "error"
         || record.get(VERDICT).is_some_and(is_bad)
         || (record.is_object() && (tells(&"error") || (bare && !is_answer)))
+}
+
+/// True for the value of an error where there is none.
+pub(crate) fn is_nothing(json: &str) -> bool {
+    matches!(json, "null" | "false" | "0" | "\"\"" | "[]" | "{}")
 }
 
 /// True if a status says that all is well.
