@@ -18,10 +18,10 @@ use crate::sink::{
 use crate::status::{Outcome, Status, Witness};
 
 use crate::commands::exchanges::{ReadSource, Stream, StreamSource, fail, may_be_cassette};
-use crate::commands::parallel::{Finished, parallel};
+use crate::commands::parallel::in_order;
 use crate::commands::reader::InputReader;
 use crate::commands::rows::rows;
-use crate::commands::{HasRead, Inputs, conclude, has_color, lost};
+use crate::commands::{HasRead, Inputs, Lost, conclude, has_color, lost, write_now};
 
 /// The report on an input that was found to be plain text.
 const GUESS: &str = "no wire format fits, so it was read as plain text; `-f text` says that it is";
@@ -42,8 +42,8 @@ pub(super) fn classify(args: &Classify) -> anyhow::Result<u8> {
     let job = Job::new(&args.reading, config, Print::Summaries(&args.printing))?;
     let job = Job { wants_answer: args.exit_code, ..job };
     let status = match args.jobs {
-        0 | 1 => job.run()?,
-        threads => parallel(&job.inputs, threads.into(), &|name| job.read_whole(name))?,
+        1 => job.run()?,
+        threads => job.run_parallel(threads.into())?,
     };
     if let Some(signal) = job.inputs.signals.caught() {
         die(signal);
@@ -113,6 +113,14 @@ enum Print<'a> {
     People(Look),
 }
 
+/// The result of one input, with its output.
+#[derive(Default)]
+struct Finished {
+    status: Status,
+    out: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
 /// A command with its options resolved and their files read; shared by all inputs.
 struct Job<'a> {
     inputs: Inputs<'a>,
@@ -148,6 +156,23 @@ impl<'a> Job<'a> {
                 die(signal);
             }
         }
+        Ok(status)
+    }
+
+    /// Reads `threads` inputs at once. After a signal, those that are being read are finished, and no
+    /// other is begun: the caller dies by it.
+    fn run_parallel(&self, threads: usize) -> Result<Status, Lost> {
+        let mut out = Output::standard();
+        let mut status = Status::default();
+        let Inputs { names, signals } = &self.inputs;
+        let next = names.iter().take_while(|_| signals.caught().is_none());
+        let take = |read: Finished| {
+            write_now(&mut out, &read.out)?;
+            let _ = io::stderr().write_all(&read.stderr);
+            status.add(read.status);
+            Ok(())
+        };
+        in_order(threads.min(names.len()), next, |name| self.read_whole(name), take)?;
         Ok(status)
     }
 

@@ -2,7 +2,6 @@
 //! thread reads and one writes; `-j N` threads between them take the rows of one read at a time.
 
 use std::io::{self, ErrorKind, Write};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -18,7 +17,7 @@ use crate::rows::{AnswerPlace, RowReader};
 use crate::sink;
 use crate::status::{Outcome, Status};
 
-use crate::commands::parallel::InOrder;
+use crate::commands::parallel::in_order;
 use crate::commands::{HasRead, Inputs, Lost, conclude, shown, write_now};
 
 /// The number of rows that are reported one by one; of the others, only how many they are.
@@ -37,24 +36,25 @@ pub(super) fn rows(args: &Classify, field: &AnswerPlace, config: &Config) -> any
     let inputs = Inputs::new(&args.reading.files)?;
     let threads = usize::from(args.jobs);
     let (filled, batches) = channel();
-    let (done, results) = channel();
     let (emptied, empties) = channel();
     // What is under way is bounded by the batches that there are.
     (0..4 * threads).for_each(|_| drop(emptied.send(RowBatch::default())));
-    let batches = Mutex::new(batches);
-    let (sum, read) = thread::scope(|scope| {
-        for _ in 0..threads {
-            let (done, batches, reader) = (done.clone(), &batches, &reader);
-            scope.spawn(move || work(batches, &done, reader));
-        }
-        drop(done);
-        let writer = scope.spawn(move || write(results, emptied));
-        let mut cutter = Cutter::new(wire.max_event.0, filled, empties);
-        let read = cutter.read(&inputs);
-        drop(cutter);
-        (writer.join(), read)
+    let mut sum = RowCount::default();
+    let (written, read) = thread::scope(|scope| {
+        let cutter = Cutter::new(wire.max_event.0, filled, empties);
+        let read = scope.spawn(|| cutter.read(&inputs));
+        let (mut out, sum) = (Output::standard(), &mut sum);
+        let work = |batch: RowBatch| batch.read(&reader);
+        let written = in_order(threads, batches.into_iter(), work, move |mut batch| {
+            batch.write(&mut out, sum)?;
+            // The reader may have ended.
+            let _ = emptied.send(batch);
+            Ok::<(), Lost>(())
+        });
+        (written, read.join())
     });
-    let sum = sum.map_err(|_| anyhow!("the thread that writes has failed"))??;
+    written?;
+    let read = read.map_err(|_| anyhow!("the thread that reads has failed"))?;
     if let Some(signal) = read.signal {
         die(signal);
     }
@@ -79,8 +79,6 @@ pub(super) fn rows(args: &Classify, field: &AnswerPlace, config: &Config) -> any
 /// Some whole rows of an input, and their results.
 #[derive(Default)]
 struct RowBatch {
-    /// Its place in the order.
-    at: usize,
     /// The input's name.
     name: String,
     /// The number of the first row, from 1.
@@ -120,8 +118,6 @@ struct Cutter<'a> {
     max_row: usize,
     filled: Sender<RowBatch>,
     emptied: Receiver<RowBatch>,
-    /// The number of batches so far.
-    count: usize,
     /// The number of the next row.
     row: u64,
     /// The beginning of a row; of one that is too large, one byte more than it may have.
@@ -130,11 +126,11 @@ struct Cutter<'a> {
 
 impl<'a> Cutter<'a> {
     fn new(max_row: usize, filled: Sender<RowBatch>, emptied: Receiver<RowBatch>) -> Self {
-        Cutter { name: "", max_row, filled, emptied, count: 0, row: 1, rest: Vec::new() }
+        Cutter { name: "", max_row, filled, emptied, row: 1, rest: Vec::new() }
     }
 
     /// Reads the inputs, one after the other.
-    fn read(&mut self, inputs: &'a Inputs<'_>) -> HasRead {
+    fn read(mut self, inputs: &'a Inputs<'_>) -> HasRead {
         let mut read = HasRead::default();
         for name in &inputs.names {
             let opened = inputs.open(name, &mut io::stderr(), &mut read.status);
@@ -142,7 +138,7 @@ impl<'a> Cutter<'a> {
             (self.name, self.row) = (shown(name), 1);
             let progress = Progress::new(self.name, input.size());
             // It fails only if the writer has failed, which says why.
-            let Ok(ended) = pump(&mut input, self, &progress) else { break };
+            let Ok(ended) = pump(&mut input, &mut self, &progress) else { break };
             read.signal = conclude(&ended, name, &mut progress.stderr(), &mut read.status);
             if read.signal.is_some() {
                 break;
@@ -156,11 +152,10 @@ impl<'a> Cutter<'a> {
         let gone = || io::Error::from(ErrorKind::Other);
         let mut batch = self.emptied.recv().map_err(|_| gone())?;
         self.name.clone_into(&mut batch.name);
-        (batch.at, batch.first) = (self.count, self.row);
+        batch.first = self.row;
         batch.rows.clear();
         batch.rows.append(&mut self.rest);
         batch.rows.extend_from_slice(rows);
-        self.count += 1;
         self.row += memchr_iter(b'\n', &batch.rows).count() as u64;
         self.filled.send(batch).map_err(|_| gone())
     }
@@ -196,21 +191,9 @@ impl Task for Cutter<'_> {
     }
 }
 
-/// Reads the rows of batches, until there are no more.
-fn work(batches: &Mutex<Receiver<RowBatch>>, done: &Sender<RowBatch>, reader: &RowReader<'_>) {
-    loop {
-        let next = batches.lock().ok().and_then(|batches| batches.recv().ok());
-        let Some(mut batch) = next else { return };
-        batch.read(reader);
-        if done.send(batch).is_err() {
-            return;
-        }
-    }
-}
-
 impl RowBatch {
-    fn read(&mut self, reader: &RowReader<'_>) {
-        let RowBatch { name, first, rows, out, stderr, sum, .. } = self;
+    fn read(mut self, reader: &RowReader<'_>) -> RowBatch {
+        let RowBatch { name, first, rows, out, stderr, sum } = &mut self;
         out.clear();
         stderr.clear();
         *sum = RowCount::default();
@@ -234,27 +217,17 @@ impl RowBatch {
                 sum.failed += 1;
             }
         }
+        self
     }
-}
 
-/// Writes the batches in order, each as soon as those before it are written, and hands them back
-/// empty.
-fn write(results: Receiver<RowBatch>, emptied: Sender<RowBatch>) -> Result<RowCount, Lost> {
-    let mut out = Output::standard();
-    let mut sum = RowCount::default();
-    let mut waiting = InOrder::default();
-    for batch in results {
-        waiting.add(batch.at, batch);
-        while let Some(mut batch) = waiting.take() {
-            write_now(&mut out, &batch.out)?;
-            let unreported = MAX_REPORTED.saturating_sub(sum.failed);
-            for line in batch.stderr.iter().take(usize::try_from(unreported).unwrap_or(0)) {
-                let _ = io::stderr().write_all(line);
-            }
-            sum.add(std::mem::take(&mut batch.sum));
-            // The reader may have ended.
-            let _ = emptied.send(batch);
+    /// Writes what was read, and adds it to the sum of all.
+    fn write(&mut self, out: &mut Output, sum: &mut RowCount) -> Result<(), Lost> {
+        write_now(out, &self.out)?;
+        let unreported = MAX_REPORTED.saturating_sub(sum.failed);
+        for line in self.stderr.iter().take(usize::try_from(unreported).unwrap_or(0)) {
+            let _ = io::stderr().write_all(line);
         }
+        sum.add(std::mem::take(&mut self.sum));
+        Ok(())
     }
-    Ok(sum)
 }

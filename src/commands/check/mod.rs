@@ -36,9 +36,9 @@ use crate::commands::check::settings::Settings;
 #[cfg(not(unix))]
 use crate::commands::elsewhere as review;
 use crate::commands::mistakes::quoted;
-use crate::commands::parallel::{Finished, parallel};
+use crate::commands::parallel::in_order;
 use crate::commands::redact::{left, redacted};
-use crate::commands::{Inputs, has_color, print};
+use crate::commands::{has_color, print};
 use crate::io::{Signals, die, report, report_on, write_whole};
 use crate::json;
 use crate::pipeline::Config;
@@ -54,26 +54,26 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     let found = FoundCaptures::new(args)?;
     let mut status = found.status;
     let unredacted = if args.redact { redact_all(&found.captures) } else { BTreeMap::new() };
-    let names = found.captures.iter().map(|capture| capture.name.as_str().into()).collect();
-    let inputs = Inputs { names, signals };
-    let captures = found.captures.iter().map(|capture| (capture.name.as_str(), capture)).collect();
-    let run = CheckRun {
-        args,
-        given,
-        captures,
-        unredacted,
-        read: &joined,
-        is_over: AtomicBool::new(false),
-        checked: Mutex::default(),
-        readings: Mutex::default(),
+    let run = CheckRun { args, given, unredacted, read: &joined, readings: Mutex::default() };
+    let is_over = AtomicBool::new(false);
+    let captures = found.captures.iter();
+    let next =
+        captures.take_while(|_| !is_over.load(Ordering::Relaxed) && signals.caught().is_none());
+    let check = |capture| {
+        let mut stderr = Vec::new();
+        let one = run.one(capture, &mut stderr);
+        is_over.fetch_or(args.fail_fast && one.outcome().is_some(), Ordering::Relaxed);
+        (one, stderr)
     };
-    parallel(&inputs, args.jobs.into(), &|name| run.one(name))?;
-    let mut checked = run.checked.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut results: Vec<Checked> =
-        inputs.names.iter().filter_map(|name| checked.remove(name.as_ref())).collect();
-    let signal = inputs.signals.caught();
+    let mut results = Vec::new();
+    in_order(usize::from(args.jobs).min(found.captures.len()), next, check, |(one, stderr)| {
+        let _ = io::stderr().write_all(&stderr);
+        results.push(one);
+        Ok::<(), io::Error>(())
+    })?;
+    let signal = signals.caught();
     if args.review && signal.is_none() {
-        review::review(&mut results, &inputs.signals)?;
+        review::review(&mut results, &signals)?;
     }
     find_renamed(&mut results);
     if args.prune && signal.is_none() {
@@ -185,14 +185,10 @@ struct CheckRun<'a> {
     args: &'a Check,
     /// What the command line says.
     given: Settings,
-    captures: BTreeMap<&'a str, &'a CheckedFile>,
     /// Captures whose secrets could not be replaced, with the reason.
     unredacted: BTreeMap<String, String>,
     /// The reader that has to keep the laws: a test gives one that breaks a law.
     read: &'a ReadWith<'a>,
-    /// True once one has failed, with `--fail-fast`.
-    is_over: AtomicBool,
-    checked: Mutex<BTreeMap<String, Checked>>,
     /// The readings so far, by their settings: most captures of a folder have the same.
     readings: Mutex<BTreeMap<Settings, Arc<CaptureReading>>>,
 }
@@ -206,21 +202,10 @@ struct CaptureReading {
 
 impl CheckRun<'_> {
     /// Checks one capture.
-    fn one(&self, name: &str) -> Finished {
-        let mut finished = Finished::default();
-        let Some(capture) = self.captures.get(name) else { return finished };
-        if self.is_over.load(Ordering::Relaxed) {
-            return finished;
-        }
-        let mut one = self.checked(capture, &mut finished.stderr);
+    fn one(&self, capture: &CheckedFile, stderr: &mut dyn Write) -> Checked {
+        let mut one = self.checked(capture, stderr);
         one.is_excused = self.args.laws && one.kind == ResultKind::NoGolden;
-        if self.args.fail_fast && one.outcome().is_some() {
-            self.is_over.store(true, Ordering::Relaxed);
-        }
-        if let Ok(mut checked) = self.checked.lock() {
-            checked.insert(name.to_owned(), one);
-        }
-        finished
+        one
     }
 
     /// True if golden files may be written in the end.
@@ -503,15 +488,11 @@ mod tests {
         let run = CheckRun {
             args: &args,
             given,
-            captures: [(name.as_str(), &capture)].into(),
             unredacted: BTreeMap::new(),
             read: &mutant,
-            is_over: AtomicBool::new(false),
-            checked: Mutex::default(),
             readings: Mutex::default(),
         };
-        run.one(&name);
-        let checked: Vec<_> = run.checked.into_inner().unwrap().into_values().collect();
+        let checked = [run.one(&capture, &mut io::stderr())];
         let sum = ResultSum::of(&checked, 0);
         let style = ReportStyle { form: ReportForm::Text, is_full: false, has_color: false };
         let out = page(&checked, &sum, None, style);
