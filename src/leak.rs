@@ -8,6 +8,42 @@ use serde::{Deserialize, Deserializer};
 
 use crate::event::words::ClosedWords;
 
+/// Declares the tables of rows: the fields of each, with what they are in a row that says nothing, which
+/// is a constant, and the function that reads them, if they are words. A file may leave out those with
+/// `default`; all, with `#[serde(default)]` before the table.
+macro_rules! table {
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis struct $Name:ident = $NEW:ident {$(
+            $(#[$about:meta])*
+            $field:ident: $Type:ty = $new:expr $(, $read:literal)? $(, $default:ident)?;
+        )*}
+    )+) => {$(
+        #[derive(Clone, Copy, Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        $(#[$meta])*
+        $vis struct $Name {$(
+            $(#[$about])*
+            $(#[serde(deserialize_with = $read)])?
+            $(#[serde($default)])?
+            $vis $field: $Type,
+        )*}
+
+        impl $Name {
+            /// A row that says nothing.
+            $vis const $NEW: $Name = $Name { $($field: $new,)* };
+        }
+
+        impl Default for $Name {
+            fn default() -> Self {
+                $Name::$NEW
+            }
+        }
+    )+};
+}
+
+pub(crate) use table;
+
 /// The rows that were loaded, by their texts.
 pub(crate) struct Loaded<R: 'static>(Mutex<BTreeMap<String, &'static R>>);
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer};
 
 use crate::leak;
+use crate::leak::table;
 
 /// A word of a row. Built-in rows are part of the program; a user's is loaded
 /// once and never freed.
@@ -14,62 +15,39 @@ pub type Word = &'static str;
 /// Several words.
 pub type Words = &'static [Word];
 
-/// The markup of one family of models.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Dialect {
-    /// Its name on the command line and in the output.
-    #[serde(deserialize_with = "leak::text")]
-    pub name: Word,
-    /// Names that engines have for it.
-    #[serde(default, deserialize_with = "leak::texts")]
-    pub aliases: Words,
-    /// The models that write so.
-    #[serde(default, deserialize_with = "leak::texts")]
-    pub models: Words,
-    /// The place that its text begins in, unless `--start-in` names another.
-    #[serde(default)]
-    pub start_in: StartIn,
-    /// True if `auto` may find it.
-    #[serde(default)]
-    pub auto: bool,
-    /// Tags by name, the short way to write regions and calls: see [`Tag`].
-    #[serde(default, deserialize_with = "tags")]
-    pub tags: &'static [Tag],
-    /// Regions of text that isn't the answer, or is only a part of it.
-    #[serde(default, rename = "region", deserialize_with = "leak::list")]
-    pub regions: &'static [Region],
-    /// The markup around groups of calls. If there is any, calls are parsed only
-    /// inside.
-    #[serde(default, rename = "section", deserialize_with = "leak::list")]
-    pub sections: &'static [Section],
-    /// The forms of a call.
-    #[serde(default, rename = "call", deserialize_with = "leak::list")]
-    pub calls: &'static [Call],
-    /// Patterns of markers without a meaning, which are dropped from the text.
-    #[serde(default, deserialize_with = "leak::texts")]
-    pub drops: Words,
-    /// The form that the results of its calls take in the next message.
-    #[serde(default)]
-    pub results: Results,
+table! {
+    /// The markup of one family of models.
+    pub struct Dialect = EMPTY {
+        /// Its name on the command line and in the output.
+        name: Word = "", "leak::text";
+        /// Names that engines have for it.
+        aliases: Words = &[], "leak::texts", default;
+        /// The models that write so.
+        models: Words = &[], "leak::texts", default;
+        /// The place that its text begins in, unless `--start-in` names another.
+        start_in: StartIn = StartIn::Text, default;
+        /// True if `auto` may find it.
+        auto: bool = false, default;
+        /// Tags by name, the short way to write regions and calls: see [`Tag`].
+        tags: &'static [Tag] = &[], "tags", default;
+        /// Regions of text that isn't the answer, or is only a part of it.
+        #[serde(rename = "region")]
+        regions: &'static [Region] = &[], "leak::list", default;
+        /// The markup around groups of calls. If there is any, calls are parsed only
+        /// inside.
+        #[serde(rename = "section")]
+        sections: &'static [Section] = &[], "leak::list", default;
+        /// The forms of a call.
+        #[serde(rename = "call")]
+        calls: &'static [Call] = &[], "leak::list", default;
+        /// Patterns of markers without a meaning, which are dropped from the text.
+        drops: Words = &[], "leak::texts", default;
+        /// The form that the results of its calls take in the next message.
+        results: Results = Results::NEW, default;
+    }
 }
 
 impl Dialect {
-    /// A row without markers, for rows to fill in.
-    pub const EMPTY: Dialect = Dialect {
-        name: "",
-        aliases: &[],
-        models: &[],
-        start_in: StartIn::Text,
-        auto: false,
-        tags: &[],
-        regions: &[],
-        sections: &[],
-        calls: &[],
-        drops: &[],
-        results: Results::NEW,
-    };
-
     /// Returns the markers that open its tags, regions, sections and calls.
     pub fn markers(&self) -> impl Iterator<Item = String> {
         let tags = self.tags.iter().map(|tag| format!("<{}>", tag.name));
@@ -80,41 +58,28 @@ impl Dialect {
     }
 }
 
-/// The form of results: words as they stand in the text, with `{id}` and `{name}` of the call, and
-/// its `{output}`, or as a JSON string `{json}`.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Results {
-    /// The beginning, before the first one.
-    #[serde(deserialize_with = "leak::text")]
-    pub open: Word,
-    /// One result.
-    #[serde(deserialize_with = "leak::text")]
-    pub each: Word,
-    /// The result of a tool that failed; as any other if it is empty.
-    #[serde(deserialize_with = "leak::text")]
-    pub error: Word,
-    /// The text between two of them.
-    #[serde(deserialize_with = "leak::text")]
-    pub between: Word,
-    /// The end, after the last one.
-    #[serde(deserialize_with = "leak::text")]
-    pub close: Word,
-}
-
-impl Results {
-    /// The form that most models know.
-    pub const NEW: Results = Results::of("<tool_response>\n{output}\n</tool_response>");
-
-    /// Results with nothing around them all, a line each.
-    pub const fn of(each: Word) -> Results {
-        Results { open: "", each, error: "", between: "\n", close: "" }
+table! {
+    /// The form of results: words as they stand in the text, with `{id}` and `{name}` of the call, and
+    /// its `{output}`, or as a JSON string `{json}`.
+    #[serde(default)]
+    pub struct Results = NEW {
+        /// The beginning, before the first one.
+        open: Word = "", "leak::text";
+        /// One result.
+        each: Word = "<tool_response>\n{output}\n</tool_response>", "leak::text";
+        /// The result of a tool that failed; as any other if it is empty.
+        error: Word = "", "leak::text";
+        /// The text between two of them.
+        between: Word = "\n", "leak::text";
+        /// The end, after the last one.
+        close: Word = "", "leak::text";
     }
 }
 
-impl Default for Results {
-    fn default() -> Self {
-        Results::NEW
+impl Results {
+    /// Results with nothing around them all, a line each.
+    pub const fn of(each: Word) -> Results {
+        Results { open: "", each, error: "", between: "\n", close: "" }
     }
 }
 
@@ -251,48 +216,31 @@ pub enum StartIn {
     Auto,
 }
 
-/// The form of a call.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Call {
-    /// The pattern of its opener, which may hold the tool's name.
-    #[serde(deserialize_with = "leak::text")]
-    pub open: Word,
-    /// The pattern of its closer; empty if the call ends with its body.
-    #[serde(default, deserialize_with = "leak::text")]
-    pub close: Word,
-    /// The form of its inside.
-    pub body: Body,
-    /// Patterns of which one must follow the opener. If there is none, the body's
-    /// own beginning must.
-    #[serde(default, deserialize_with = "leak::texts")]
-    pub next: Words,
-    /// The pattern that begins another call in the same markup, after the body of one; empty if
-    /// none may follow.
-    #[serde(default, deserialize_with = "leak::text")]
-    pub again: Word,
-    /// True if it is a call only where `--tools` has the tool.
-    #[serde(default)]
-    pub known: bool,
-    /// True if the opener is ordinary text, so that the model may merely be quoting it: in a
-    /// thought it is none, if the dialect has another form; where the dialect is found out and
-    /// `--tools` has any tools, the name in it must be one of theirs.
-    #[serde(default)]
-    pub narrated: bool,
+table! {
+    /// The form of a call.
+    pub struct Call = NEW {
+        /// The pattern of its opener, which may hold the tool's name.
+        open: Word = "", "leak::text";
+        /// The pattern of its closer; empty if the call ends with its body.
+        close: Word = "", "leak::text", default;
+        /// The form of its inside.
+        body: Body = Body::Arguments;
+        /// Patterns of which one must follow the opener. If there is none, the body's
+        /// own beginning must.
+        next: Words = &[], "leak::texts", default;
+        /// The pattern that begins another call in the same markup, after the body of one; empty if
+        /// none may follow.
+        again: Word = "", "leak::text", default;
+        /// True if it is a call only where `--tools` has the tool.
+        known: bool = false, default;
+        /// True if the opener is ordinary text, so that the model may merely be quoting it: in a
+        /// thought it is none, if the dialect has another form; where the dialect is found out and
+        /// `--tools` has any tools, the name in it must be one of theirs.
+        narrated: bool = false, default;
+    }
 }
 
 impl Call {
-    /// A form for rows to fill in.
-    pub const NEW: Call = Call {
-        open: "",
-        close: "",
-        body: Body::Arguments,
-        next: &[],
-        again: "",
-        known: false,
-        narrated: false,
-    };
-
     /// A call whose body is JSON with the name.
     pub const fn json(open: Word, close: Word) -> Call {
         Call { open, close, body: Body::Json(Envelope::NEW), ..Call::NEW }
@@ -358,72 +306,41 @@ pub enum Body {
     Unreadable,
 }
 
-/// The keys under which an object has a call's parts. The first one that is there
-/// counts.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Envelope {
-    /// Keys of the name.
-    #[serde(deserialize_with = "leak::texts")]
-    pub name: Words,
-    /// Keys of the arguments.
-    #[serde(deserialize_with = "leak::texts")]
-    pub arguments: Words,
-    /// Keys of the id.
-    #[serde(deserialize_with = "leak::texts")]
-    pub id: Words,
-    /// Keys of an array of calls, or of an object that holds the call's parts.
-    #[serde(deserialize_with = "leak::texts")]
-    pub inner: Words,
-    /// True if an object's only key is the name, and its value the arguments.
-    pub keyed: bool,
-    /// True if more objects may follow, after white space, `;` or `,`.
-    pub many: bool,
-}
-
-impl Envelope {
-    /// The keys that most models use.
-    pub const NEW: Envelope = Envelope {
-        name: &["name"],
-        arguments: &["arguments", "parameters"],
-        id: &[],
-        inner: &["function"],
-        keyed: false,
-        many: false,
-    };
-}
-
-impl Default for Envelope {
-    fn default() -> Self {
-        Envelope::NEW
+table! {
+    /// The keys under which an object has a call's parts. The first one that is there
+    /// counts.
+    #[serde(default)]
+    pub struct Envelope = NEW {
+        /// Keys of the name.
+        name: Words = &["name"], "leak::texts";
+        /// Keys of the arguments.
+        arguments: Words = &["arguments", "parameters"], "leak::texts";
+        /// Keys of the id.
+        id: Words = &[], "leak::texts";
+        /// Keys of an array of calls, or of an object that holds the call's parts.
+        inner: Words = &["function"], "leak::texts";
+        /// True if an object's only key is the name, and its value the arguments.
+        keyed: bool = false;
+        /// True if more objects may follow, after white space, `;` or `,`.
+        many: bool = false;
     }
 }
 
-/// The tags around one argument's value.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Parameters {
-    /// The pattern of the opener, with the key, and the type if the model
-    /// writes one.
-    #[serde(deserialize_with = "leak::text")]
-    pub open: Word,
-    /// The pattern of the closer. It closes the value only where another
-    /// opener or the call's closer follows: elsewhere it's part of the value.
-    /// Empty, if only these end the value.
-    #[serde(default, deserialize_with = "leak::text")]
-    pub close: Word,
-    /// The key of an array's elements, if values hold elements of their own.
-    #[serde(default, deserialize_with = "leak::text")]
-    pub item: Word,
-    /// The type of a value that no schema declares.
-    #[serde(default)]
-    pub untyped: Untyped,
-}
-
-impl Parameters {
-    /// Values that are text as it is, between tags that rows fill in.
-    pub const TEXT: Parameters =
-        Parameters { open: "", close: "", item: "", untyped: Untyped::Text };
+table! {
+    /// The tags around one argument's value.
+    pub struct Parameters = TEXT {
+        /// The pattern of the opener, with the key, and the type if the model
+        /// writes one.
+        open: Word = "", "leak::text";
+        /// The pattern of the closer. It closes the value only where another
+        /// opener or the call's closer follows: elsewhere it's part of the value.
+        /// Empty, if only these end the value.
+        close: Word = "", "leak::text", default;
+        /// The key of an array's elements, if values hold elements of their own.
+        item: Word = "", "leak::text", default;
+        /// The type of a value that no schema declares.
+        untyped: Untyped = Untyped::Text, default;
+    }
 }
 
 /// The type of a value that no schema declares.

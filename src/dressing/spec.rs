@@ -4,43 +4,34 @@ use serde::Deserialize;
 
 use crate::dialect::{Word, Words};
 use crate::leak;
+use crate::leak::table;
 
-/// A program that prints what a model says, and other things around it. Its texts are patterns: see
-/// [`crate::dressing`].
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Program {
-    /// Its name on the command line.
-    #[serde(deserialize_with = "leak::text")]
-    pub name: Word,
-    /// Other names of it.
-    #[serde(default, deserialize_with = "leak::texts")]
-    pub aliases: Words,
-    /// What it is, in a few words.
-    #[serde(default, deserialize_with = "leak::text")]
-    pub about: Word,
-    /// Where it is known from.
-    #[serde(default, deserialize_with = "leak::text")]
-    pub link: Word,
-    /// What it may print before the answer, after blank lines: it is known by that.
-    #[serde(default, deserialize_with = "leak::texts")]
-    pub begins: Words,
-    /// Its marks around a thought, which stands before the answer.
-    #[serde(default)]
-    pub thought: Option<Thought>,
-    /// What it may print after the answer, on lines of its own unless it begins with a space; it is
-    /// known by that as well.
-    #[serde(default, deserialize_with = "leak::texts")]
-    pub ends: Words,
-    /// Its prompt for the next question, where it is the last thing that it prints.
-    #[serde(default, deserialize_with = "leak::text")]
-    pub prompt: Word,
-    /// True if what it prints after the answer is never missing once it has begun.
-    #[serde(default)]
-    pub always_ends: bool,
-    /// True if what it prints after the answer says that the model stopped by itself.
-    #[serde(default)]
-    pub ends_are_stops: bool,
+table! {
+    /// A program that prints what a model says, and other things around it. Its texts are patterns: see
+    /// [`crate::dressing`].
+    pub struct Program = EMPTY {
+        /// Its name on the command line.
+        name: Word = "", "leak::text";
+        /// Other names of it.
+        aliases: Words = &[], "leak::texts", default;
+        /// What it is, in a few words.
+        about: Word = "", "leak::text", default;
+        /// Where it is known from.
+        link: Word = "", "leak::text", default;
+        /// What it may print before the answer, after blank lines: it is known by that.
+        begins: Words = &[], "leak::texts", default;
+        /// Its marks around a thought, which stands before the answer.
+        thought: Option<Thought> = None, default;
+        /// What it may print after the answer, on lines of its own unless it begins with a space; it is
+        /// known by that as well.
+        ends: Words = &[], "leak::texts", default;
+        /// Its prompt for the next question, where it is the last thing that it prints.
+        prompt: Word = "", "leak::text", default;
+        /// True if what it prints after the answer is never missing once it has begun.
+        always_ends: bool = false, default;
+        /// True if what it prints after the answer says that the model stopped by itself.
+        ends_are_stops: bool = false, default;
+    }
 }
 
 /// The marks around a thought, each on lines of its own.
@@ -53,22 +44,6 @@ pub struct Thought {
     /// What stands after it.
     #[serde(deserialize_with = "leak::text")]
     pub close: Word,
-}
-
-impl Program {
-    /// A row for rows to fill in.
-    pub const EMPTY: Program = Program {
-        name: "",
-        aliases: &[],
-        about: "",
-        link: "",
-        begins: &[],
-        thought: None,
-        ends: &[],
-        prompt: "",
-        always_ends: false,
-        ends_are_stops: false,
-    };
 }
 
 /// The programs that `--from` selects.

@@ -21,17 +21,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::event::words::ClosedWords as _;
-use crate::event::{Executor, FinishReason};
 use crate::format::check;
 use crate::format::format::Format;
-use crate::format::repeatable::Repeatable;
-use crate::format::spec::{
-    DetectSpec, DoneSpec, Group, LogSpec, Places, Row as FormatRow, Rule, Spec, StartSpec, Word,
-};
-use crate::format::support::usage::{Field, Op, Row};
+use crate::format::spec::{Row, Spec};
 use crate::format::table::find;
-use crate::leak;
 use crate::leak::Loaded;
 #[cfg(feature = "cli")]
 use crate::row_error;
@@ -64,7 +57,7 @@ pub fn load(toml: &str) -> Result<&'static Format, RowError> {
         let spec: &'static Spec = Box::leak(Box::new(read(toml)?));
         match check::mistake(spec) {
             Some(message) => Err(RowError::invalid(message)),
-            None => Ok(Format::of(FormatRow { spec, toml: toml.to_owned().leak() })),
+            None => Ok(Format::of(Row { spec, toml: toml.to_owned().leak() })),
         }
     })
 }
@@ -72,8 +65,7 @@ pub fn load(toml: &str) -> Result<&'static Format, RowError> {
 /// Reads a row, which may have mistakes that its words do not show.
 pub(super) fn read(text: &str) -> Result<Spec, RowError> {
     let text = expand(text)?;
-    let file: File = toml::from_str(&text).map_err(|error| RowError::of_toml(&text, &error))?;
-    Ok(file.spec())
+    toml::from_str(&text).map_err(|error| RowError::of_toml(&text, &error))
 }
 
 /// Finds a format by what a user calls it: `auto`, a name or alias; `-` and `_` are the same. `auto`
@@ -104,81 +96,6 @@ pub(crate) fn open(word: &str) -> Result<Option<&'static Format>, RowError> {
     row_error::or_file(choose(word), word, is_path, |text| load(text).map(Some))
 }
 
-/// The fields of a file.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    #[serde(deserialize_with = "leak::text")]
-    name: Word,
-    #[serde(default, deserialize_with = "leak::texts")]
-    aliases: &'static [Word],
-    #[serde(default, deserialize_with = "leak::text")]
-    about: Word,
-    #[serde(default, deserialize_with = "leak::text")]
-    link: Word,
-    #[serde(default, deserialize_with = "leak::texts")]
-    evidence: &'static [Word],
-    #[serde(default, deserialize_with = "leak::texts")]
-    banners: &'static [Word],
-    #[serde(default, deserialize_with = "leak::one_or_more")]
-    kind: &'static [Places],
-    #[serde(default)]
-    start: StartSpec,
-    #[serde(default)]
-    session: StartSpec,
-    #[serde(default)]
-    detect: DetectSpec,
-    #[serde(default)]
-    done: Option<DoneSpec>,
-    #[serde(default)]
-    hold: bool,
-    #[serde(default, deserialize_with = "leak::some_word")]
-    executor: Option<Executor>,
-    #[serde(default)]
-    log: Option<LogSpec>,
-    #[serde(default)]
-    finish_words: BTreeMap<String, String>,
-    #[serde(deserialize_with = "leak::list")]
-    on: &'static [Rule],
-    #[serde(default)]
-    group: BTreeMap<String, Inner>,
-    #[serde(default)]
-    usage: Counts,
-    #[serde(default, deserialize_with = "leak::one_or_more")]
-    unread: &'static [Word],
-    /// Read before all others: see [`expand`].
-    #[serde(default, rename = "places")]
-    _places: BTreeMap<String, String>,
-}
-
-/// A group of objects that stand in others.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Inner {
-    #[serde(default, deserialize_with = "leak::one_or_more")]
-    kind: &'static [Places],
-    #[serde(default)]
-    encoded: bool,
-    #[serde(default)]
-    native: bool,
-    #[serde(deserialize_with = "leak::list")]
-    on: &'static [Rule],
-}
-
-/// The places of the counts; `+` is between those that make a sum.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Counts {
-    input: String,
-    output: String,
-    total: String,
-    cached: String,
-    cache_write: String,
-    reasoning: String,
-    /// Counts that are only passed on.
-    keep: Vec<String>,
-}
-
 /// Writes the places that a file names once in place of their names: `$NAME`.
 fn expand(text: &str) -> Result<String, RowError> {
     #[derive(Deserialize)]
@@ -198,68 +115,10 @@ fn expand(text: &str) -> Result<String, RowError> {
     }))
 }
 
-impl File {
-    fn spec(self) -> Spec {
-        let groups = self.group.into_iter().map(|(name, inner)| Group {
-            name: name.leak(),
-            kind: inner.kind,
-            encoded: inner.encoded,
-            native: inner.native,
-            on: inner.on,
-        });
-        let words = self.finish_words.into_iter().map(|(word, reason)| {
-            (&*word.leak(), FinishReason::from_word(&reason).unwrap_or(FinishReason::Other))
-        });
-        let repeatable =
-            || &*Box::leak(Box::new(Repeatable { unread: self.unread, ..Repeatable::TEXT }));
-        Spec {
-            name: self.name,
-            aliases: self.aliases,
-            about: self.about,
-            link: self.link,
-            evidence: self.evidence,
-            banners: self.banners,
-            kind: self.kind,
-            start: self.start,
-            session: self.session,
-            detect: self.detect,
-            done: self.done,
-            hold: self.hold,
-            executor: self.executor,
-            log: self.log,
-            finish_words: words.collect::<Vec<_>>().leak(),
-            on: self.on,
-            groups: groups.collect::<Vec<_>>().leak(),
-            usage: self.usage.rows(),
-            repeatable: (!self.unread.is_empty()).then(repeatable),
-        }
-    }
-}
-
-impl Counts {
-    fn rows(self) -> &'static [Row] {
-        let fields: [(String, &'static [Field]); 6] = [
-            (self.input, &[Field::Input]),
-            (self.output, &[Field::Output]),
-            (self.total, &[Field::Total]),
-            (self.cached, &[Field::Cached]),
-            (self.cache_write, &[Field::CacheWrite]),
-            (self.reasoning, &[Field::Reasoning]),
-        ];
-        let mut rows: Vec<Row> = Vec::new();
-        for (places, fields) in fields {
-            let op = if places.contains('+') { Op::Adds } else { Op::Is };
-            let terms = places.split('+').map(str::trim).filter(|place| !place.is_empty());
-            rows.extend(terms.map(|place| (&*place.to_owned().leak(), op, fields)));
-        }
-        rows.extend(self.keep.into_iter().map(|place| (&*place.leak(), Op::Is, &[][..])));
-        rows.leak()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leak;
 
     #[track_caller]
     fn check_error(toml: &str, part: &str) {

@@ -23,19 +23,22 @@
 //! | `a + 'word' + b` | a text made of places |
 //! | `{a: b, c: d}` | an object made of places |
 
+use std::collections::BTreeMap;
 use std::{io, mem};
 
-use serde::de::Error;
+use serde::de::{Error, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 
 use crate::cut::Cut as _;
+use crate::event::words::ClosedWords as _;
 use crate::event::{Executor, FinishReason, WarningCode};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::EventOut;
 use crate::format::support::object::Object;
-use crate::format::support::usage;
+use crate::format::support::usage::{self, Field, Op};
 use crate::leak;
+use crate::leak::table;
 
 /// The places of a value.
 pub(crate) type Places = &'static str;
@@ -57,229 +60,211 @@ impl Row {
     }
 }
 
-/// A format as a row.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Spec {
-    pub(crate) name: Word,
-    pub(crate) aliases: &'static [Word],
-    pub(crate) about: Word,
-    pub(crate) link: Word,
-    /// Members of a first record that set it apart, for people.
-    pub(crate) evidence: &'static [Word],
-    /// The beginnings of lines that an agent prints before its log, on the same standard output.
-    pub(crate) banners: &'static [Word],
-    /// The places of the words that say what a record is, joined by `/`. `event:` is the name of
-    /// its frame; with `key:`, each member of the record that a rule names is a record of that
-    /// kind.
-    pub(crate) kind: &'static [Places],
-    pub(crate) start: StartSpec,
-    /// Members that any record may have, for the next start.
-    pub(crate) session: StartSpec,
-    pub(crate) detect: DetectSpec,
-    pub(crate) done: Option<DoneSpec>,
-    /// True if whoever sends a whole call may run it too: it waits for its result, or for a rule
-    /// with `release`.
-    pub(crate) hold: bool,
-    /// Who runs its calls, if not the caller.
-    pub(crate) executor: Option<Executor>,
-    pub(crate) log: Option<LogSpec>,
-    /// Reasons to stop that mean another thing in this format.
-    pub(crate) finish_words: &'static [(Word, FinishReason)],
-    /// The first that applies says what a record is. A record to which none applies is an error of
-    /// any provider's, or unknown.
-    pub(crate) on: &'static [Rule],
-    pub(crate) groups: &'static [Group],
-    pub(crate) usage: &'static [usage::Row],
-    /// What may differ in a record that repeats the last one, if more than its text: `unread`, strings
-    /// and numbers that no rule reads.
-    pub(crate) repeatable: Option<&'static Repeatable>,
-}
+table! {
+    /// A format as a row.
+    pub(crate) struct Spec = NEW {
+        name: Word = "", "leak::text";
+        aliases: &'static [Word] = &[], "leak::texts", default;
+        about: Word = "", "leak::text", default;
+        link: Word = "", "leak::text", default;
+        /// Members of a first record that set it apart, for people.
+        evidence: &'static [Word] = &[], "leak::texts", default;
+        /// The beginnings of lines that an agent prints before its log, on the same standard output.
+        banners: &'static [Word] = &[], "leak::texts", default;
+        /// The places of the words that say what a record is, joined by `/`. `event:` is the name of
+        /// its frame; with `key:`, each member of the record that a rule names is a record of that
+        /// kind.
+        kind: &'static [Places] = &[], "leak::one_or_more", default;
+        start: StartSpec = StartSpec::NEW, default;
+        /// Members that any record may have, for the next start.
+        session: StartSpec = StartSpec::NEW, default;
+        detect: DetectSpec = DetectSpec::NEW, default;
+        done: Option<DoneSpec> = None, default;
+        /// True if whoever sends a whole call may run it too: it waits for its result, or for a rule
+        /// with `release`.
+        hold: bool = false, default;
+        /// Who runs its calls, if not the caller.
+        executor: Option<Executor> = None, "leak::some_word", default;
+        log: Option<LogSpec> = None, default;
+        /// Reasons to stop that mean another thing in this format.
+        finish_words: &'static [(Word, FinishReason)] = &[], "reasons", default;
+        /// The first that applies says what a record is. A record to which none applies is an error of
+        /// any provider's, or unknown.
+        on: &'static [Rule] = &[], "leak::list";
+        #[serde(rename = "group")]
+        groups: &'static [Group] = &[], "groups", default;
+        usage: &'static [usage::Row] = &[], "counts", default;
+        /// What may differ in a record that repeats the last one, if more than its text: `unread`,
+        /// strings and numbers that no rule reads.
+        #[serde(rename = "unread")]
+        repeatable: Option<&'static Repeatable> = None, "repeatable", default;
+        /// Places that have been written in place of their names.
+        #[serde(rename = "places")]
+        _places: IgnoredAny = IgnoredAny, default;
+    }
 
-/// What the beginning of a message says.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct StartSpec {
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) id: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) model: Places,
-    /// The time at which the message was begun: a number of seconds, or a date.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) created: Places,
-    /// The warning if a message has no beginning of its own.
-    #[serde(deserialize_with = "leak::some_word")]
-    pub(crate) late: Option<WarningCode>,
-}
+    /// Objects that stand in others: `each` leads to them.
+    pub(crate) struct Group = NEW {
+        #[serde(skip)]
+        name: Word = "";
+        kind: &'static [Places] = &[], "leak::one_or_more", default;
+        /// True if each is a record of its own that stands in a string, as JSON.
+        encoded: bool = false, default;
+        /// True if each is a call, a block, or a piece of one, as the next request has it.
+        native: bool = false, default;
+        on: &'static [Rule] = &[], "leak::list";
+    }
 
-/// What the rules' kinds leave open of a first record.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct DetectSpec {
-    /// All of these stand in it. A row whose rules have no kinds needs one.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) has: &'static [Places],
-    /// None of these stands in it.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) not: &'static [Places],
-}
+    /// The meaning of `[DONE]`: it ends its message.
+    pub(crate) struct DoneSpec = NEW {
+        /// It has no other meaning.
+        #[serde(rename = "ends")]
+        _ends: () = (), "ends";
+        /// The warning if that has not stopped.
+        warn: Option<WarningCode> = None, "leak::some_word", default;
+        /// The warning if it is missing after a message that has stopped.
+        missing: Option<WarningCode> = None, "leak::some_word", default;
+    }
 
-/// The meaning of `[DONE]`: it ends its message.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DoneSpec {
-    /// The warning if that has not stopped.
-    pub(crate) warn: Option<WarningCode>,
-    /// The warning if it is missing after a message that has stopped.
-    pub(crate) missing: Option<WarningCode>,
-}
+    /// A provider's error. Without a message and a code, they are looked for where providers have
+    /// them.
+    pub(crate) struct FailureSpec = NEW {
+        at: Places = "", "leak::text";
+        message: Places = "", "leak::text", default;
+        code: Places = "", "leak::text", default;
+        /// It is an error only if nothing comes after it. The agent may overcome it, and there is a
+        /// warning.
+        last: bool = false, default;
+    }
 
-/// What an agent's log says of its conversation. A prompt and all that follows it, up to the next
-/// one, is a message, however often the model was asked. The end of the input is the end of the
-/// last one; what the model gives as a reason to stop is only noted until then. The agent ran all
-/// calls. A call whose id is known and has no result, and a second result, say a thing again.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct LogSpec {
-    /// Messages have an end of their own: one without it is cut.
-    pub(crate) ends: bool,
-    /// The counts of a message are those of its session so far.
-    pub(crate) cumulative: bool,
-    /// A flag: a record is a subagent's. It is passed over, unless the first one is: then the log
-    /// is that subagent's.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) subagent: Places,
-}
+    /// What the beginning of a message says.
+    #[serde(default)]
+    pub(crate) struct StartSpec = NEW {
+        id: Places = "", "leak::text";
+        model: Places = "", "leak::text";
+        /// The time at which the message was begun: a number of seconds, or a date.
+        created: Places = "", "leak::text";
+        /// The warning if a message has no beginning of its own.
+        late: Option<WarningCode> = None, "leak::some_word";
+    }
 
-/// Objects that stand in others: `each` leads to them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Group {
-    pub(crate) name: Word,
-    pub(crate) kind: &'static [Places],
-    /// True if each is a record of its own that stands in a string, as JSON.
-    pub(crate) encoded: bool,
-    /// True if each is a call, a block, or a piece of one, as the next request has it.
-    pub(crate) native: bool,
-    pub(crate) on: &'static [Rule],
-}
+    /// What the rules' kinds leave open of a first record.
+    #[serde(default)]
+    pub(crate) struct DetectSpec = NEW {
+        /// All of these stand in it. A row whose rules have no kinds needs one.
+        has: &'static [Places] = &[], "leak::one_or_more";
+        /// None of these stands in it.
+        not: &'static [Places] = &[], "leak::one_or_more";
+    }
 
-/// The meaning of the objects of some kinds. What it emits comes in the order of its fields.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Rule {
-    /// The kinds, with `|` between them: words, which may begin or end with `*`. Empty for objects
-    /// without a kind; missing for all.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) kind: Word,
-    /// The rule applies only if something stands at each of these.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) has: &'static [Places],
-    /// And if nothing stands at any of these.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) not: &'static [Places],
-    /// And if each of these places holds one of these words.
-    #[serde(deserialize_with = "leak::pairs")]
-    pub(crate) is: &'static [(Places, Word)],
-    /// What else must stand there for a first record to prove the format.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) needs: &'static [Places],
-    /// It applies to the first record of the input alone.
-    pub(crate) first: bool,
-    /// The rule proves no format: others have such records.
-    pub(crate) weak: Weak,
+    /// What an agent's log says of its conversation. A prompt and all that follows it, up to the next
+    /// one, is a message, however often the model was asked. The end of the input is the end of the
+    /// last one; what the model gives as a reason to stop is only noted until then. The agent ran all
+    /// calls. A call whose id is known and has no result, and a second result, say a thing again.
+    #[serde(default)]
+    pub(crate) struct LogSpec = NEW {
+        /// Messages have an end of their own: one without it is cut.
+        ends: bool = false;
+        /// The counts of a message are those of its session so far.
+        cumulative: bool = false;
+        /// A flag: a record is a subagent's. It is passed over, unless the first one is: then the log
+        /// is that subagent's.
+        subagent: Places = "", "leak::text";
+    }
 
-    pub(crate) begin: Begin,
-    /// It holds the user's words, which end a log's message, unless it holds results.
-    pub(crate) prompt: bool,
-    /// Calls that wait are the caller's to run.
-    pub(crate) release: bool,
-    /// The record goes on beside the answer, and ends nothing that goes on.
-    pub(crate) aside: bool,
-    /// True if what it holds is whole: calls end, and of a text only what is new is emitted.
-    /// Groups inside have it too.
-    pub(crate) whole: bool,
-    /// True if it may hold all of a text or of a call so far, or what is new: the texts show which.
-    /// A text beside others, and the one of a record with a reason to stop, may be all of it once
-    /// more. Groups inside have it too.
-    pub(crate) cumulative: bool,
-    /// What its texts repeat, in a log. `all`: the message, if that has any text. `pieces`: a whole
-    /// text says once more what its pieces said, which have this word as well. Any other word: a
-    /// text comes both from these records and from those without the word, in either order.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) origin: Word,
-    /// The channel beside the answer that its text is on.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) channel: Word,
-    /// The number of the choice that it is of, as are the objects inside. Where a row has choices,
-    /// its message has stopped when all of them have.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) choice: Places,
-    /// The index or name of the block or part that it is of.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) at: &'static [Places],
-    /// A block begins.
-    pub(crate) open: bool,
-    /// A block ends.
-    pub(crate) close: bool,
-    /// A new thought begins, apart from the last one.
-    #[serde(deserialize_with = "new")]
-    pub(crate) part: bool,
-    /// The message that it is of, and who wrote that: what is not the assistant's is passed over.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) of: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) role: Places,
+    /// The meaning of the objects of some kinds. What it emits comes in the order of its fields.
+    #[serde(default)]
+    pub(crate) struct Rule = NEW {
+        /// The kinds, with `|` between them: words, which may begin or end with `*`. Empty for objects
+        /// without a kind; missing for all.
+        kind: Word = ANY, "leak::text";
+        /// The rule applies only if something stands at each of these.
+        has: &'static [Places] = &[], "leak::one_or_more";
+        /// And if nothing stands at any of these.
+        not: &'static [Places] = &[], "leak::one_or_more";
+        /// And if each of these places holds one of these words.
+        is: &'static [(Places, Word)] = &[], "leak::pairs";
+        /// What else must stand there for a first record to prove the format.
+        needs: &'static [Places] = &[], "leak::one_or_more";
+        /// It applies to the first record of the input alone.
+        first: bool = false;
+        /// The rule proves no format: others have such records.
+        weak: Weak = Weak::No;
 
-    /// The message, or a piece of it, as the next request has it.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) native: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) thought: Places,
-    /// The text is passed over if this is true: a marker of the model's.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) hidden: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) text: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) refusal: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) signature: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) redacted: Places,
-    pub(crate) call: Option<CallSpec>,
-    pub(crate) result: Option<ResultSpec>,
-    /// Objects inside, as `PLACES > GROUP`: those of a list, or one by itself.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) each: &'static [Word],
-    pub(crate) block: Option<BlockSpec>,
-    /// Places of blocks that are named after their last key. A list is one block.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) blocks: &'static [Places],
-    /// An object that is a block if it has members that are no counts of the rule's.
-    pub(crate) rest: Option<BlockSpec>,
-    /// The index or id of a call that ends. Where the record has none, all calls end.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) call_end: Places,
-    pub(crate) warn: Option<WarnSpec>,
-    /// An event of another provider's, for `--raw`, or a member that no event has.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) provider_event: Places,
-    /// The objects of the counts, or lists of them, of which each is of another model.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) usage: &'static [Places],
-    /// The counts are those of all of the message. Where a row has such a rule, those of the others
-    /// are of a part each.
-    pub(crate) total: bool,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) finish: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) stop_sequence: Places,
-    /// The provider's error.
-    pub(crate) error: Option<FailureSpec>,
-    /// The message has a reason to stop; what it cost may follow.
-    pub(crate) stop: bool,
-    pub(crate) end: End,
-    /// What no word says. A user's row has none.
-    #[serde(skip)]
-    pub(crate) hook: Option<Hook>,
+        begin: Begin = Begin::Late;
+        /// It holds the user's words, which end a log's message, unless it holds results.
+        prompt: bool = false;
+        /// Calls that wait are the caller's to run.
+        release: bool = false;
+        /// The record goes on beside the answer, and ends nothing that goes on.
+        aside: bool = false;
+        /// True if what it holds is whole: calls end, and of a text only what is new is emitted.
+        /// Groups inside have it too.
+        whole: bool = false;
+        /// True if it may hold all of a text or of a call so far, or what is new: the texts show which.
+        /// A text beside others, and the one of a record with a reason to stop, may be all of it once
+        /// more. Groups inside have it too.
+        cumulative: bool = false;
+        /// What its texts repeat, in a log. `all`: the message, if that has any text. `pieces`: a whole
+        /// text says once more what its pieces said, which have this word as well. Any other word: a
+        /// text comes both from these records and from those without the word, in either order.
+        origin: Word = "", "leak::text";
+        /// The channel beside the answer that its text is on.
+        channel: Word = "", "leak::text";
+        /// The number of the choice that it is of, as are the objects inside. Where a row has choices,
+        /// its message has stopped when all of them have.
+        choice: Places = "", "leak::text";
+        /// The index or name of the block or part that it is of.
+        at: &'static [Places] = &[], "leak::one_or_more";
+        /// A block begins.
+        open: bool = false;
+        /// A block ends.
+        close: bool = false;
+        /// A new thought begins, apart from the last one.
+        part: bool = false, "new";
+        /// The message that it is of, and who wrote that: what is not the assistant's is passed over.
+        of: Places = "", "leak::text";
+        role: Places = "", "leak::text";
+
+        /// The message, or a piece of it, as the next request has it.
+        native: Places = "", "leak::text";
+        thought: Places = "", "leak::text";
+        /// The text is passed over if this is true: a marker of the model's.
+        hidden: Places = "", "leak::text";
+        text: Places = "", "leak::text";
+        refusal: Places = "", "leak::text";
+        signature: Places = "", "leak::text";
+        redacted: Places = "", "leak::text";
+        call: Option<CallSpec> = None;
+        result: Option<ResultSpec> = None;
+        /// Objects inside, as `PLACES > GROUP`: those of a list, or one by itself.
+        each: &'static [Word] = &[], "leak::one_or_more";
+        block: Option<BlockSpec> = None;
+        /// Places of blocks that are named after their last key. A list is one block.
+        blocks: &'static [Places] = &[], "leak::one_or_more";
+        /// An object that is a block if it has members that are no counts of the rule's.
+        rest: Option<BlockSpec> = None;
+        /// The index or id of a call that ends. Where the record has none, all calls end.
+        call_end: Places = "", "leak::text";
+        warn: Option<WarnSpec> = None;
+        /// An event of another provider's, for `--raw`, or a member that no event has.
+        provider_event: Places = "", "leak::text";
+        /// The objects of the counts, or lists of them, of which each is of another model.
+        usage: &'static [Places] = &[], "leak::one_or_more";
+        /// The counts are those of all of the message. Where a row has such a rule, those of the others
+        /// are of a part each.
+        total: bool = false;
+        finish: Places = "", "leak::text";
+        stop_sequence: Places = "", "leak::text";
+        /// The provider's error.
+        error: Option<FailureSpec> = None, "failure";
+        /// The message has a reason to stop; what it cost may follow.
+        stop: bool = false;
+        end: End = End::No;
+        /// What no word says. A user's row has none.
+        #[serde(skip)]
+        hook: Option<Hook> = None;
+    }
 }
 
 /// A function for the object at a place. A row has at most one.
@@ -335,76 +320,56 @@ pub(crate) enum End {
     Stopped,
 }
 
-/// A call, or a piece of one.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct CallSpec {
-    /// What its pieces have in common, if that is not their id.
-    #[serde(deserialize_with = "leak::one_or_more")]
-    pub(crate) key: &'static [Places],
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) id: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) name: Places,
-    /// A string holds a piece of the arguments' JSON, any other value is all of them.
-    #[serde(deserialize_with = "leak::places")]
-    pub(crate) arguments: Places,
-    /// A flag: the arguments are text.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) free: Places,
-    /// What the model wrote in place of arguments that can be read.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) invalid: Places,
-    /// A flag: the provider runs the tool.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) provider: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) signature: Places,
-    /// The provider's second id, of the item that the call is.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) item: Places,
-    /// The set of tools that the name is of.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) namespace: Places,
-    /// The provider's type of the call, if it is no plain function.
-    #[serde(rename = "type", deserialize_with = "leak::text")]
-    pub(crate) of_type: Places,
-    /// The call goes on in such records until there is another.
-    #[serde(deserialize_with = "other")]
-    pub(crate) until: bool,
-}
+table! {
+    /// A call, or a piece of one.
+    #[serde(default)]
+    pub(crate) struct CallSpec = NEW {
+        /// What its pieces have in common, if that is not their id.
+        key: &'static [Places] = &[], "leak::one_or_more";
+        id: Places = "", "leak::text";
+        name: Places = "", "leak::text";
+        /// A string holds a piece of the arguments' JSON, any other value is all of them.
+        arguments: Places = "", "leak::places";
+        /// A flag: the arguments are text.
+        free: Places = "", "leak::text";
+        /// What the model wrote in place of arguments that can be read.
+        invalid: Places = "", "leak::text";
+        /// A flag: the provider runs the tool.
+        provider: Places = "", "leak::text";
+        signature: Places = "", "leak::text";
+        /// The provider's second id, of the item that the call is.
+        item: Places = "", "leak::text";
+        /// The set of tools that the name is of.
+        namespace: Places = "", "leak::text";
+        /// The provider's type of the call, if it is no plain function.
+        #[serde(rename = "type")]
+        of_type: Places = "", "leak::text";
+        /// The call goes on in such records until there is another.
+        until: bool = false, "other";
+    }
 
-/// A tool's result.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ResultSpec {
-    /// There is one only if this flag is set.
-    #[serde(rename = "if", deserialize_with = "leak::text")]
-    pub(crate) condition: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) id: Places,
-    /// `call:` is the name of the log's last call.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) name: Places,
-    #[serde(deserialize_with = "leak::places")]
-    pub(crate) output: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) is_error: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) is_ok: Places,
-}
+    /// A tool's result.
+    #[serde(default)]
+    pub(crate) struct ResultSpec = NEW {
+        /// There is one only if this flag is set.
+        #[serde(rename = "if")]
+        condition: Places = "", "leak::text";
+        id: Places = "", "leak::text";
+        /// `call:` is the name of the log's last call.
+        name: Places = "", "leak::text";
+        output: Places = "", "leak::places";
+        is_error: Places = "", "leak::text";
+        is_ok: Places = "", "leak::text";
+    }
 
-/// A value without an event of its own. If it is a list, each element is one.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct BlockSpec {
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) name: Places,
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) at: Places,
-    /// Text in place of a value.
-    #[serde(deserialize_with = "leak::text")]
-    pub(crate) text: Places,
+    /// A value without an event of its own. If it is a list, each element is one.
+    #[serde(default)]
+    pub(crate) struct BlockSpec = NEW {
+        name: Places = "", "leak::text";
+        at: Places = "", "leak::text";
+        /// Text in place of a value.
+        text: Places = "", "leak::text";
+    }
 }
 
 /// A warning.
@@ -415,51 +380,6 @@ pub(crate) struct WarnSpec {
     pub(crate) code: WarningCode,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) text: Places,
-}
-
-/// A provider's error. Without a message and a code, they are looked for where providers have
-/// them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FailureSpec {
-    pub(crate) at: Places,
-    pub(crate) message: Places,
-    pub(crate) code: Places,
-    /// It is an error only if nothing comes after it. The agent may overcome it, and there is a
-    /// warning.
-    pub(crate) last: bool,
-}
-
-impl Spec {
-    /// A row that says nothing.
-    pub(crate) const NEW: Spec = Spec {
-        name: "",
-        aliases: &[],
-        about: "",
-        link: "",
-        evidence: &[],
-        banners: &[],
-        kind: &[],
-        start: StartSpec::NEW,
-        session: StartSpec::NEW,
-        detect: DetectSpec::NEW,
-        done: None,
-        hold: false,
-        executor: None,
-        log: None,
-        finish_words: &[],
-        on: &[],
-        groups: &[],
-        usage: &[],
-        repeatable: None,
-    };
-}
-
-impl DetectSpec {
-    pub(crate) const NEW: DetectSpec = DetectSpec { has: &[], not: &[] };
-}
-
-impl StartSpec {
-    pub(crate) const NEW: StartSpec = StartSpec { id: "", model: "", created: "", late: None };
 }
 
 impl Spec {
@@ -481,73 +401,10 @@ impl Spec {
     }
 }
 
-impl DoneSpec {
-    pub(crate) const NEW: DoneSpec = DoneSpec { warn: None, missing: None };
-}
-
-impl LogSpec {
-    pub(crate) const NEW: LogSpec = LogSpec { ends: false, cumulative: false, subagent: "" };
-}
-
-impl Group {
-    pub(crate) const NEW: Group =
-        Group { name: "", kind: &[], encoded: false, native: false, on: &[] };
-}
-
 /// The kind of a rule for all objects.
 pub(crate) const ANY: Word = "*";
 
 impl Rule {
-    /// A rule that applies to all objects and passes them over.
-    pub(crate) const NEW: Rule = Rule {
-        kind: ANY,
-        has: &[],
-        not: &[],
-        is: &[],
-        needs: &[],
-        first: false,
-        weak: Weak::No,
-        begin: Begin::Late,
-        prompt: false,
-        release: false,
-        aside: false,
-        whole: false,
-        cumulative: false,
-        origin: "",
-        channel: "",
-        choice: "",
-        at: &[],
-        open: false,
-        close: false,
-        part: false,
-        of: "",
-        role: "",
-        native: "",
-        thought: "",
-        hidden: "",
-        text: "",
-        refusal: "",
-        signature: "",
-        redacted: "",
-        call: None,
-        result: None,
-        each: &[],
-        block: None,
-        blocks: &[],
-        rest: None,
-        call_end: "",
-        warn: None,
-        provider_event: "",
-        usage: &[],
-        total: false,
-        finish: "",
-        stop_sequence: "",
-        error: None,
-        stop: false,
-        end: End::No,
-        hook: None,
-    };
-
     /// True if it names kinds.
     pub(crate) fn is_named(&self) -> bool {
         self.kind != ANY && !self.kind.is_empty()
@@ -607,36 +464,6 @@ pub(crate) fn split_test(path: &str) -> (&str, &'static str) {
 /// Returns the places of an `each`, and the name of the group that it leads to.
 pub(crate) fn split_each(each: Word) -> Option<(Places, Word)> {
     each.split_once('>').map(|(places, name)| (places.trim_ascii(), name.trim_ascii()))
-}
-
-impl CallSpec {
-    pub(crate) const NEW: CallSpec = CallSpec {
-        key: &[],
-        id: "",
-        name: "",
-        arguments: "",
-        free: "",
-        invalid: "",
-        provider: "",
-        signature: "",
-        item: "",
-        namespace: "",
-        of_type: "",
-        until: false,
-    };
-}
-
-impl BlockSpec {
-    pub(crate) const NEW: BlockSpec = BlockSpec { name: "", at: "", text: "" };
-}
-
-impl ResultSpec {
-    pub(crate) const NEW: ResultSpec =
-        ResultSpec { condition: "", id: "", name: "", output: "", is_error: "", is_ok: "" };
-}
-
-impl FailureSpec {
-    pub(crate) const NEW: FailureSpec = FailureSpec { at: "", message: "", code: "", last: false };
 }
 
 impl Rule {
@@ -714,18 +541,6 @@ impl Rule {
     }
 }
 
-macro_rules! default {
-    ($($Type:ident),*) => {$(
-        impl Default for $Type {
-            fn default() -> Self {
-                $Type::NEW
-            }
-        }
-    )*};
-}
-
-default!(StartSpec, DetectSpec, LogSpec, Rule, CallSpec, ResultSpec, BlockSpec);
-
 /// True, false, or a word.
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -766,51 +581,84 @@ impl<'de> Deserialize<'de> for Weak {
     }
 }
 
-impl<'de> Deserialize<'de> for DoneSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Fields {
-            ends: bool,
-            #[serde(default, deserialize_with = "leak::some_word")]
-            warn: Option<WarningCode>,
-            #[serde(default, deserialize_with = "leak::some_word")]
-            missing: Option<WarningCode>,
-        }
-        let Fields { ends, warn, missing } = Fields::deserialize(deserializer)?;
-        if ends {
-            return Ok(DoneSpec { warn, missing });
-        }
-        Err(D::Error::custom("`done` has no other meaning than `ends = true`"))
-    }
+/// Reads `ends`.
+fn ends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    let wrong = || D::Error::custom("`done` has no other meaning than `ends = true`");
+    bool::deserialize(deserializer)?.then_some(()).ok_or_else(wrong)
 }
 
-impl<'de> Deserialize<'de> for FailureSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields)]
-        struct Fields {
-            at: String,
-            #[serde(default, deserialize_with = "leak::text")]
-            message: Places,
-            #[serde(default, deserialize_with = "leak::text")]
-            code: Places,
-            #[serde(default)]
-            last: bool,
-        }
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum PlaceOrTable {
-            At(String),
-            Table(Fields),
-        }
-        Ok(match PlaceOrTable::deserialize(deserializer)? {
-            PlaceOrTable::At(at) => FailureSpec { at: at.leak(), ..FailureSpec::NEW },
-            PlaceOrTable::Table(Fields { at, message, code, last }) => {
-                FailureSpec { at: at.leak(), message, code, last }
-            }
-        })
+/// Reads the provider's error: its place, or a table.
+fn failure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FailureSpec>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum PlaceOrTable {
+        At(String),
+        Table(FailureSpec),
     }
+    Ok(Some(match PlaceOrTable::deserialize(deserializer)? {
+        PlaceOrTable::At(at) => FailureSpec { at: at.leak(), ..FailureSpec::NEW },
+        PlaceOrTable::Table(table) => table,
+    }))
+}
+
+/// Reads the reasons to stop that mean another thing.
+fn reasons<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<&'static [(Word, FinishReason)], D::Error> {
+    let words = BTreeMap::<String, String>::deserialize(deserializer)?.into_iter();
+    let words = words.map(|(word, reason)| {
+        (&*word.leak(), FinishReason::from_word(&reason).unwrap_or(FinishReason::Other))
+    });
+    Ok(words.collect::<Vec<_>>().leak())
+}
+
+/// Reads groups, by their names.
+fn groups<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [Group], D::Error> {
+    let groups = BTreeMap::<String, Group>::deserialize(deserializer)?.into_iter();
+    let groups = groups.map(|(name, group)| Group { name: name.leak(), ..group });
+    Ok(groups.collect::<Vec<_>>().leak())
+}
+
+/// Reads the members that may differ where the last record is repeated.
+fn repeatable<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'static Repeatable>, D::Error> {
+    let unread = leak::one_or_more(deserializer)?;
+    let repeatable = || &*Box::leak(Box::new(Repeatable { unread, ..Repeatable::TEXT }));
+    Ok((!unread.is_empty()).then(repeatable))
+}
+
+/// Reads the places of the counts; `+` is between those that make a sum, and `keep` has those that
+/// are only passed on.
+fn counts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [usage::Row], D::Error> {
+    #[derive(Default, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Counts {
+        input: String,
+        output: String,
+        total: String,
+        cached: String,
+        cache_write: String,
+        reasoning: String,
+        keep: Vec<String>,
+    }
+    let counts = Counts::deserialize(deserializer)?;
+    let fields: [(String, &'static [Field]); 6] = [
+        (counts.input, &[Field::Input]),
+        (counts.output, &[Field::Output]),
+        (counts.total, &[Field::Total]),
+        (counts.cached, &[Field::Cached]),
+        (counts.cache_write, &[Field::CacheWrite]),
+        (counts.reasoning, &[Field::Reasoning]),
+    ];
+    let mut rows: Vec<usage::Row> = Vec::new();
+    for (places, fields) in fields {
+        let op = if places.contains('+') { Op::Adds } else { Op::Is };
+        let terms = places.split('+').map(str::trim).filter(|place| !place.is_empty());
+        rows.extend(terms.map(|place| (&*place.to_owned().leak(), op, fields)));
+    }
+    rows.extend(counts.keep.into_iter().map(|place| (&*place.leak(), Op::Is, &[][..])));
+    Ok(rows.leak())
 }
 
 /// Reads `until`.

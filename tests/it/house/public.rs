@@ -15,7 +15,8 @@ use crate::case::{files, is_updated, root, updated};
 fn statements(text: &str) -> Vec<String> {
     let (mut all, mut open) = (Vec::new(), String::new());
     for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-        let is_item = line.starts_with("pub ") || line.starts_with("    pub enum ");
+        let starts = ["pub ", "    pub enum ", "    pub struct "];
+        let is_item = starts.iter().any(|start| line.starts_with(start));
         match open.contains("pub use ") {
             false if line.starts_with("#[") => open.push_str(line),
             false if is_item => open.push_str(line.trim()),
