@@ -253,14 +253,9 @@ mod tests {
     #[test]
     fn a_schema_that_asks_for_anything_refuses_them() {
         for asked in [
-            r#"{"type":"number"}"#,
-            r#"{"type":"string"}"#,
-            r#"{"maximum":5}"#,
-            r#"{"minLength":1}"#,
-            r#"{"maxLength":9}"#,
-            r#"{"maxItems":9}"#,
-            r#"{"not":{"const":0}}"#,
-            "false",
+            r#"{"type":"number"}"#, r#"{"type":"string"}"#, r#"{"maximum":5}"#,
+            r#"{"minLength":1}"#, r#"{"maxLength":9}"#, r#"{"maxItems":9}"#,
+            r#"{"not":{"const":0}}"#, "false",
         ] {
             for value in ["1e999", "-0", r#""\ude00""#] {
                 let schema = format!(r#"{{"properties":{{"n":{asked}}}}}"#);
@@ -288,29 +283,9 @@ mod tests {
     fn values() -> impl Strategy<Value = String> + Clone {
         let leaf = select(
             &[
-                "null",
-                "true",
-                "0",
-                "1",
-                "2",
-                "3",
-                "-1",
-                "0.5",
-                "1e2",
-                "\"\"",
-                "\"a\"",
-                "\"ab\"",
-                "\"\u{e9}\"",
-                "1e999",
-                "-1e999",
-                "-0",
-                "-0.0",
-                "1e-999",
-                "9007199254740993",
-                "18446744073709551616",
-                "18446744073709551617",
-                "\"\\ud83d\"",
-                "\"a\\ude00b\"",
+                "null", "true", "0", "1", "2", "3", "-1", "0.5", "1e2", "\"\"", "\"a\"", "\"ab\"",
+                "\"\u{e9}\"", "1e999", "-1e999", "-0", "-0.0", "1e-999", "9007199254740993",
+                "18446744073709551616", "18446744073709551617", "\"\\ud83d\"", "\"a\\ude00b\"",
             ][..],
         );
         leaf.prop_map(str::to_owned).prop_recursive(3, 12, 3, |inner| {
@@ -350,16 +325,8 @@ mod tests {
             (
                 select(
                     &[
-                        "minimum",
-                        "maximum",
-                        "exclusiveMinimum",
-                        "exclusiveMaximum",
-                        "minLength",
-                        "maxLength",
-                        "minItems",
-                        "maxItems",
-                        "minProperties",
-                        "maxProperties",
+                        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength",
+                        "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
                     ][..]
                 ),
                 count

@@ -41,17 +41,8 @@ pub(crate) struct RecordedHead {
 
 /// Headers of one connection, or of the bytes that went over it.
 const OF_CONNECTION: &[&str] = &[
-    "alt-svc",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "date",
-    "keep-alive",
-    "set-cookie",
-    "strict-transport-security",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
+    "alt-svc", "connection", "content-encoding", "content-length", "date", "keep-alive",
+    "set-cookie", "strict-transport-security", "trailer", "transfer-encoding", "upgrade",
 ];
 
 impl RecordedHead {

@@ -19,21 +19,9 @@ use crate::event::{
 /// More tokens that end a message. Some are markup in dialects: one that is left at the end of the text
 /// is not.
 const MORE_END_TOKENS: &[&str] = &[
-    "</s>",
-    "<eos>",
-    "<turn|>",
-    "<end_of_turn>",
-    "<|eot|>",
-    "<|eom|>",
-    "<|end|>",
-    "<|call|>",
-    "<|return|>",
-    "<|user|>",
-    "<|observation|>",
-    "<|endofturn|>",
-    "<|end_of_turn|>",
-    "<|end_of_role|>",
-    "<|END_OF_TURN_TOKEN|>",
+    "</s>", "<eos>", "<turn|>", "<end_of_turn>", "<|eot|>", "<|eom|>", "<|end|>", "<|call|>",
+    "<|return|>", "<|user|>", "<|observation|>", "<|endofturn|>", "<|end_of_turn|>",
+    "<|end_of_role|>", "<|END_OF_TURN_TOKEN|>",
 ];
 
 /// The bytes at the end of a text that are remembered: as much as a broken line has.

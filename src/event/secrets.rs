@@ -262,13 +262,7 @@ const NAMES: &[Name] = &[
     ends(
         "a password",
         &[
-            "password",
-            "passwd",
-            "passphrase",
-            "pwd",
-            "databasepass",
-            "dbpass",
-            "userpass",
+            "password", "passwd", "passphrase", "pwd", "databasepass", "dbpass", "userpass",
             "smtppass",
         ],
     ), // G, D
@@ -297,19 +291,8 @@ const NAMES: &[Name] = &[
 /// The ends of names that are those of text, of counts, or of a place in a list.
 #[cfg(feature = "cli")]
 const NO_SECRETS: &[&str] = &[
-    "pagetoken",
-    "nexttoken",
-    "eostoken",
-    "bostoken",
-    "padtoken",
-    "unktoken",
-    "septoken",
-    "clstoken",
-    "masktoken",
-    "stoptoken",
-    "specialtoken",
-    "decodedtoken",
-    "allowcredential",
+    "pagetoken", "nexttoken", "eostoken", "bostoken", "padtoken", "unktoken", "septoken",
+    "clstoken", "masktoken", "stoptoken", "specialtoken", "decodedtoken", "allowcredential",
     "withcredential",
 ];
 
@@ -401,23 +384,8 @@ pub(crate) fn named(name: &[u8]) -> Option<(&'static str, SecretPlace)> {
 /// What is said about a cookie beside its value (R, HAR 1.2), and in a schema about any member.
 #[cfg(feature = "cli")]
 pub(crate) const COOKIE_ATTRIBUTES: &[&str] = &[
-    "name",
-    "key",
-    "path",
-    "domain",
-    "expires",
-    "max-age",
-    "maxAge",
-    "samesite",
-    "httponly",
-    "secure",
-    "priority",
-    "creation",
-    "lastAccessed",
-    "hostOnly",
-    "comment",
-    "type",
-    "description",
+    "name", "key", "path", "domain", "expires", "max-age", "maxAge", "samesite", "httponly",
+    "secure", "priority", "creation", "lastAccessed", "hostOnly", "comment", "type", "description",
     "title",
 ];
 
@@ -458,25 +426,7 @@ pub(crate) const OPTIONS: &[SecretOption] = &[
 /// <https://www.iana.org/assignments/http-authschemes>, and of providers.
 #[cfg(feature = "cli")]
 pub(crate) const SCHEMES: &[&str] = &[
-    "basic",
-    "bearer",
-    "digest",
-    "dpop",
-    "gnap",
-    "hoba",
-    "mutual",
-    "negotiate",
-    "ntlm",
-    "oauth",
-    "privatetoken",
-    "scram-sha-1",
-    "scram-sha-256",
-    "vapid",
-    "token",
-    "apikey",
-    "key",
-    "aws4-hmac-sha256",
-    "sharedkey",
-    "googlelogin",
-    "bot",
+    "basic", "bearer", "digest", "dpop", "gnap", "hoba", "mutual", "negotiate", "ntlm", "oauth",
+    "privatetoken", "scram-sha-1", "scram-sha-256", "vapid", "token", "apikey", "key",
+    "aws4-hmac-sha256", "sharedkey", "googlelogin", "bot",
 ];

@@ -88,11 +88,7 @@ impl Realtime {
 /// is reported.
 fn is_about_session(kind: &str) -> bool {
     const STARTS: [&str; 6] = [
-        "session.",
-        "conversation.",
-        "input_audio_buffer.",
-        "output_audio_buffer.",
-        "rate_limits.",
+        "session.", "conversation.", "input_audio_buffer.", "output_audio_buffer.", "rate_limits.",
         "mcp_list_tools.",
     ];
     kind == "ping" || STARTS.iter().any(|start| kind.starts_with(start))

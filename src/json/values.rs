@@ -263,11 +263,7 @@ mod tests {
         check(
             r#"{"city":"Oslo","days":[1,-2.5e3,{"a":true}],"no":null,"x":{"y":false}}"#,
             &[
-                "/city = Oslo",
-                "/days/0 1",
-                "/days/1 -2.5e3",
-                "/days/2/a true",
-                "/no null",
+                "/city = Oslo", "/days/0 1", "/days/1 -2.5e3", "/days/2/a true", "/no null",
                 "/x/y false",
             ],
         );

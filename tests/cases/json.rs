@@ -133,15 +133,7 @@ fn as_strict_as_the_standard_and_no_stricter() {
     assert_eq!(read(&format!("{}{}", "[".repeat(300), "]".repeat(300))).to_string().len(), 600);
     let half = "\"\\ud83d\u{1}\"";
     for bad in [
-        "",
-        "{",
-        "[1,]",
-        "{\"a\":1,}",
-        "01e999",
-        "1e400 2",
-        "\"\\x\"",
-        "{'a':1e400}",
-        "[1e400",
+        "", "{", "[1,]", "{\"a\":1,}", "01e999", "1e400 2", "\"\\x\"", "{'a':1e400}", "[1e400",
         half,
     ] {
         assert!(std::panic::catch_unwind(|| read(bad)).is_err(), "{bad}");

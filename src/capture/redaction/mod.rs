@@ -230,17 +230,8 @@ mod tests {
     #[test]
     fn what_is_named_goes_wherever_it_stands_and_however_it_is_spelled() {
         let names = [
-            "api_key",
-            "apiKey",
-            "x-api-key",
-            "OPENAI_API_KEY",
-            "access_token",
-            "refreshToken",
-            "client_secret",
-            "password",
-            "DB_PASSWD",
-            "aws_secret_access_key",
-            "sessionToken",
+            "api_key", "apiKey", "x-api-key", "OPENAI_API_KEY", "access_token", "refreshToken",
+            "client_secret", "password", "DB_PASSWD", "aws_secret_access_key", "sessionToken",
         ];
         for (seed, place) in (1..).zip(NAMED) {
             for name in names {

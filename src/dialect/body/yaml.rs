@@ -339,20 +339,9 @@ mod tests {
     #[test]
     fn what_takes_more_than_the_text_is_not_read() {
         for yaml in [
-            "a: &x 1\nb: *x",
-            "a: !!str 1",
-            "a: !t x",
-            "<<: {b: 1}",
-            "a: 1\na: 2",
-            "a: {b: 1, b: 2}",
-            "? a: 1\n: b",
-            "{a: b}: c",
-            "---\na: 1",
-            "a: 1\n...\nb: 2",
-            "%YAML 1.2\na: 1",
-            "a: @x",
-            "a: `x`",
-            "a: %x",
+            "a: &x 1\nb: *x", "a: !!str 1", "a: !t x", "<<: {b: 1}", "a: 1\na: 2",
+            "a: {b: 1, b: 2}", "? a: 1\n: b", "{a: b}: c", "---\na: 1", "a: 1\n...\nb: 2",
+            "%YAML 1.2\na: 1", "a: @x", "a: `x`", "a: %x",
         ] {
             check_none(yaml);
         }

@@ -737,46 +737,16 @@ mod tests {
     #[test]
     fn what_closes_a_quotation_or_is_an_apostrophe_opens_none() {
         for text in [
-            "for \"go\"",
-            "\"go.\"",
-            "the dogs'",
-            "5\"",
-            "\"\"",
-            "“go”",
-            "I like 'em. ",
-            "'Tis ",
-            "the '90s ",
-            "'n huis ",
-            "‘90s ",
-            ":'( ",
-            "Home › X › Y ",
-            "„Wetter\". ",
-            "“weather\". ",
-            "\"weather”. ",
-            "“so “weather”",
-            "\"Foo\nbar.\" ",
-            "\"Foo\nbar.\"\n",
-            "\"\"\"Foo.\"\"\"\n",
-            "rock 'n' roll ",
-            "A line.\n“A”\n",
+            "for \"go\"", "\"go.\"", "the dogs'", "5\"", "\"\"", "“go”", "I like 'em. ", "'Tis ",
+            "the '90s ", "'n huis ", "‘90s ", ":'( ", "Home › X › Y ", "„Wetter\". ",
+            "“weather\". ", "\"weather”. ", "“so “weather”", "\"Foo\nbar.\" ", "\"Foo\nbar.\"\n",
+            "\"\"\"Foo.\"\"\"\n", "rock 'n' roll ", "A line.\n“A”\n",
         ] {
             check(text, text == "“so “weather”");
         }
         for text in [
-            "他写：\"请用 ",
-            "**\"use ",
-            "_\"use ",
-            "said—\"use ",
-            "and/\"use ",
-            "f\"use ",
-            "a+\"use ",
-            ":”använd ",
-            ":»use ",
-            "Write \"\n",
-            "x = \"\"\"\n",
-            "“\n",
-            "(\"",
-            "x='",
+            "他写：\"请用 ", "**\"use ", "_\"use ", "said—\"use ", "and/\"use ", "f\"use ",
+            "a+\"use ", ":”använd ", ":»use ", "Write \"\n", "x = \"\"\"\n", "“\n", "(\"", "x='",
             "say: \"",
         ] {
             check(text, true);

@@ -113,10 +113,7 @@ pub(crate) static BEAM: Dialect = Dialect {
     ],
     calls: &[
         Call::parameters(
-            BEAM_CALL,
-            MESSAGE_END,
-            "<rfl:parameter{@key=name}>{nl}",
-            "{nl}</rfl:parameter>",
+            BEAM_CALL, MESSAGE_END, "<rfl:parameter{@key=name}>{nl}", "{nl}</rfl:parameter>",
         ),
         Call::unreadable(BEAM_CALL, MESSAGE_END),
     ],

@@ -24,11 +24,7 @@ const ACTION: Dialect = Dialect {
     ],
     calls: &[Call { body: PARTS, ..Call::json("<|START_ACTION|>", "<|END_ACTION|>") }],
     drops: &[
-        "<co>",
-        "<|START_RESPONSE|>",
-        "<|END_RESPONSE|>",
-        "<|START_TEXT|>",
-        "<|END_TEXT|>",
+        "<co>", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>",
         "<|END_OF_TURN_TOKEN|>",
     ],
     ..Dialect::EMPTY

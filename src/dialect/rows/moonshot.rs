@@ -32,10 +32,8 @@ pub(crate) static K2: Dialect = Dialect {
         },
     ],
     drops: &[
-        "<|tool_calls_section_begin|>",
-        "<|tool_calls_section_end|>",
-        "<|tool_call_section_begin|>",
-        "<|tool_call_section_end|>",
+        "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>",
+        "<|tool_call_section_begin|>", "<|tool_call_section_end|>",
     ],
     results: Results::of("## Return of {id}\n{output}"),
     ..Dialect::EMPTY

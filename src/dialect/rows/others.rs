@@ -175,9 +175,7 @@ pub(crate) static OPENAI_TEXT: Dialect = Dialect {
     calls: &[Call {
         body: ENVELOPES,
         next: &[
-            "{{}{ws}\"tool_calls\"",
-            "{{}{ws}\"function_call\"",
-            "{{}{ws}\"tool_call\"",
+            "{{}{ws}\"tool_calls\"", "{{}{ws}\"function_call\"", "{{}{ws}\"tool_call\"",
             "{{}{ws}\"tool_uses\"",
         ],
         ..Call::json("{start}{ws}", "")
@@ -289,11 +287,7 @@ pub(crate) static HYPERCLOVAX: Dialect = Dialect {
         Call::json("{nl}<|im_start|>assistant -> tool/function_call\n", HYPERCLOVAX_END),
     ],
     drops: &[
-        "{nl}<|im_start|>assistant\n",
-        "{start}\n",
-        HYPERCLOVAX_END,
-        "<|endofturn|>",
-        "<|stop|>",
+        "{nl}<|im_start|>assistant\n", "{start}\n", HYPERCLOVAX_END, "<|endofturn|>", "<|stop|>",
     ],
     results: Results::of("<|im_start|>tool/function_call\n{output}<|im_end|>"),
     ..Dialect::EMPTY

@@ -73,16 +73,8 @@ pub(crate) static LONGCAT: Dialect = Dialect {
 pub(crate) static QWEN3_CODER: Dialect = Dialect {
     name: "qwen3_coder",
     aliases: &[
-        "qwen3_xml",
-        "qwen_xml",
-        "qwen_coder",
-        "nemotron",
-        "nemotron_nano",
-        "step3p5",
-        "step5",
-        "nanbeige",
-        "nemotron_v3",
-        "granite_thinking_parser",
+        "qwen3_xml", "qwen_xml", "qwen_coder", "nemotron", "nemotron_nano", "step3p5", "step5",
+        "nanbeige", "nemotron_v3", "granite_thinking_parser",
     ],
     models: &["Qwen3-Coder", "Qwen 3.5 to 3.8", "Nemotron 3", "Granite 4.2"],
     auto: true,

@@ -5,11 +5,7 @@ use crate::dialect::spec::{Dialect, Ends, Region, Role, StartIn, Tag, TagRole};
 /// Tokens that end a message, which servers leave in the text at times. In a
 /// dialect that the user chose they are dropped.
 pub(crate) const END_TOKENS: &[&str] = &[
-    "<|endoftext|>",
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end_of_text|>",
+    "<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end_of_text|>",
     "<｜end▁of▁sentence｜>",
 ];
 

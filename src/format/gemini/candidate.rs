@@ -102,15 +102,8 @@ impl CandidateState {
 /// it, or its number. Above 9, the numbers differ from API to API.
 fn normalise(raw: &str) -> FinishReason {
     let words = [
-        "STOP",
-        "MAX_TOKENS",
-        "SAFETY",
-        "RECITATION",
-        "OTHER",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "MALFORMED_FUNCTION_CALL",
+        "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT",
+        "SPII", "MALFORMED_FUNCTION_CALL",
     ];
     let number = raw.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let word = number.and_then(|place| words.get(place)).copied();

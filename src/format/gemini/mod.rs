@@ -38,12 +38,7 @@ pub(super) static FORMAT: Format = Format {
     about: "Google Gemini generateContent, stream and body",
     link: "https://ai.google.dev/api/generate-content",
     evidence: &[
-        "candidates",
-        "usageMetadata",
-        "promptFeedback",
-        "response",
-        "modelVersion",
-        "responseId",
+        "candidates", "usageMetadata", "promptFeedback", "response", "modelVersion", "responseId",
     ],
     sniff,
     request: Some(&turn::REQUEST),

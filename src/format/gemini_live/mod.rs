@@ -19,17 +19,8 @@ pub(super) static FORMAT: Format = Format {
     about: "Gemini Live, a dump of its events",
     link: "https://ai.google.dev/api/live",
     evidence: &[
-        "setupComplete",
-        "setup_complete",
-        "serverContent",
-        "server_content",
-        "clientContent",
-        "client_content",
-        "realtimeInput",
-        "realtime_input",
-        "toolCall",
-        "tool_call",
-        "setup",
+        "setupComplete", "setup_complete", "serverContent", "server_content", "clientContent",
+        "client_content", "realtimeInput", "realtime_input", "toolCall", "tool_call", "setup",
     ],
     sniff,
     ..Format::new("gemini-live", |_| {
@@ -46,14 +37,8 @@ fn sniff(record: &Record) -> bool {
         calls.is_some_and(|json| json.contains("functionCalls") || json.contains("function_calls"));
     let setup = record.get("setup").is_some_and(|json| json.contains("\"model\""));
     let is_ours = [
-        "setupComplete",
-        "setup_complete",
-        "serverContent",
-        "server_content",
-        "clientContent",
-        "client_content",
-        "realtimeInput",
-        "realtime_input",
+        "setupComplete", "setup_complete", "serverContent", "server_content", "clientContent",
+        "client_content", "realtimeInput", "realtime_input",
     ]
     .into_iter()
     .any(is_object);

@@ -179,10 +179,7 @@ impl Decoder for OpenAiChat {
     fn repeatable(&self) -> Option<&'static Repeatable> {
         self.repeats.then_some(&Repeatable {
             texts: &[
-                "choices.content",
-                "choices.reasoning",
-                "choices.reasoning_content",
-                "choices.text",
+                "choices.content", "choices.reasoning", "choices.reasoning_content", "choices.text",
             ],
             unread: &["created", "obfuscation", "choices.token_id"],
             counts: Some("usage"),

@@ -76,17 +76,8 @@ pub(crate) fn relax(json: &str) -> Option<String> {
 
 /// Members that the next request must not hold: those for reading only, or of the stream.
 const READ_ONLY: &[&str] = &[
-    "annotations",
-    "content_list",
-    "finish_reason",
-    "index",
-    "logprobs",
-    "obfuscation",
-    "parsed",
-    "parsed_arguments",
-    "provider_specific_fields",
-    "token_ids",
-    "usage",
+    "annotations", "content_list", "finish_reason", "index", "logprobs", "obfuscation", "parsed",
+    "parsed_arguments", "provider_specific_fields", "token_ids", "usage",
 ];
 
 /// The message of one choice, as far as it has come.

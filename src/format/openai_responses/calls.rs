@@ -283,20 +283,8 @@ fn arguments<'i>(item: &'i ResponseItem<'i>, json: &'i str) -> ItemInput<'i> {
 
 /// Members of every item, and others that are no arguments.
 const NO_ARGUMENTS: [&str; 14] = [
-    "id",
-    "type",
-    "status",
-    "call_id",
-    "namespace",
-    "execution",
-    "caller",
-    "fingerprint",
-    "output",
-    "outputs",
-    "result",
-    "results",
-    "tools",
-    "error",
+    "id", "type", "status", "call_id", "namespace", "execution", "caller", "fingerprint", "output",
+    "outputs", "result", "results", "tools", "error",
 ];
 
 /// An object of what an item has and others don't: the arguments of a tool

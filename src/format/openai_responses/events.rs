@@ -147,12 +147,7 @@ pub(super) fn is_repeated(kind: &str) -> bool {
         "response.audio.",
     ];
     const STATES: [&str; 7] = [
-        "in_progress",
-        "searching",
-        "interpreting",
-        "generating",
-        "compacting",
-        "completed",
+        "in_progress", "searching", "interpreting", "generating", "compacting", "completed",
         "failed",
     ];
     PARTS.iter().chain(&PIECES).any(|start| kind.starts_with(start))

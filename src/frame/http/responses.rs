@@ -624,12 +624,8 @@ mod tests {
         check(
             &format!("{CHUNKS}2\r\nHi\r\nx\r\nHT\r\n{LENGTH}"),
             &[
-                "body 47 of 200 0",
-                "50: Hi",
-                "end Broken 54",
-                "Note(Unread) 54",
-                "body 99 of 200 61",
-                "end",
+                "body 47 of 200 0", "50: Hi", "end Broken 54", "Note(Unread) 54",
+                "body 99 of 200 61", "end",
             ],
         );
         check(

@@ -39,16 +39,8 @@ fn a_run_from_the_question_to_the_answer() {
     let run = scene.agent(&[]);
     run.check(0, "final_answer");
     let kinds = [
-        "start",
-        "tool_call",
-        "finish_reason",
-        "tool_start",
-        "tool_result",
-        "start",
-        "text",
-        "usage",
-        "finish_reason",
-        "end",
+        "start", "tool_call", "finish_reason", "tool_start", "tool_result", "start", "text",
+        "usage", "finish_reason", "end",
     ];
     assert_eq!(run.kinds(), kinds);
     let rounds: Vec<_> = run.of("start").iter().map(|start| start["round"].as_u64()).collect();
@@ -345,10 +337,7 @@ fn tools_see_what_they_are_given() {
     let lines: Vec<_> = output.lines().collect();
     assert_eq!(lines[0], "0");
     for line in [
-        "GIVEN=y",
-        "LC_ALL=C",
-        "TOOLSTREAM_CALL_ID=call_a",
-        "TOOLSTREAM_ROUND=1",
+        "GIVEN=y", "LC_ALL=C", "TOOLSTREAM_CALL_ID=call_a", "TOOLSTREAM_ROUND=1",
         "TOOLSTREAM_TOOL=t",
     ] {
         assert!(lines.contains(&line), "{line}: {output}");

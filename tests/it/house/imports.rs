@@ -57,21 +57,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "approval",
-            "assemble",
-            "capture",
-            "cut",
-            "dialect",
-            "dressing",
-            "format",
-            "frame",
-            "json",
-            "nearest",
-            "pipeline",
-            "row_error",
-            "rows",
-            "sink",
-            "tools",
+            "approval", "assemble", "capture", "cut", "dialect", "dressing", "format", "frame",
+            "json", "nearest", "pipeline", "row_error", "rows", "sink", "tools",
         ],
     ),
     (

@@ -314,12 +314,7 @@ fn code_never_panics_on_purpose() {
         for (at, line) in source.code().lines().enumerate() {
             let is_comment = line.trim_start().starts_with("//");
             for word in [
-                ".unwrap()",
-                ".expect(\"",
-                "panic!(",
-                "unreachable!(",
-                "todo!(",
-                "unimplemented!(",
+                ".unwrap()", ".expect(\"", "panic!(", "unreachable!(", "todo!(", "unimplemented!(",
                 "dbg!(",
             ] {
                 if !is_comment && line.contains(word) {
@@ -333,12 +328,8 @@ fn code_never_panics_on_purpose() {
 
 /// What stands in the place of a value that is not there, without a word.
 const DEFAULTS: &[&str] = &[
-    ".unwrap_or_default()",
-    ".unwrap_or(&[])",
-    ".unwrap_or(\"\")",
-    ".unwrap_or(b\"\")",
-    ".unwrap_or_else(String::new)",
-    ".unwrap_or_else(Vec::new)",
+    ".unwrap_or_default()", ".unwrap_or(&[])", ".unwrap_or(\"\")", ".unwrap_or(b\"\")",
+    ".unwrap_or_else(String::new)", ".unwrap_or_else(Vec::new)",
 ];
 
 /// Lookups that can miss, and readings that can fail. A wrong place, a value of another type or a
@@ -346,36 +337,10 @@ const DEFAULTS: &[&str] = &[
 /// `is_some_and`), or a word about what was lost, stands there instead. A value that was not given
 /// (an option, a field) has a default.
 const CAN_MISS: &[&str] = &[
-    "decode",
-    "elements",
-    "first",
-    "from_slice",
-    "from_str",
-    "from_utf8",
-    "get",
-    "get_mut",
-    "into_inner",
-    "last",
-    "lock",
-    "member",
-    "next",
-    "next_back",
-    "nth",
-    "nth_back",
-    "parse",
-    "pop",
-    "read",
-    "read_again",
-    "read_to_string",
-    "remove",
-    "rsplit_once",
-    "split_at_checked",
-    "split_once",
-    "string",
-    "strip_prefix",
-    "strip_suffix",
-    "to_string",
-    "try_from",
+    "decode", "elements", "first", "from_slice", "from_str", "from_utf8", "get", "get_mut",
+    "into_inner", "last", "lock", "member", "next", "next_back", "nth", "nth_back", "parse", "pop",
+    "read", "read_again", "read_to_string", "remove", "rsplit_once", "split_at_checked",
+    "split_once", "string", "strip_prefix", "strip_suffix", "to_string", "try_from",
 ];
 
 /// What hands on that something is missing.
@@ -547,38 +512,16 @@ fn every_value_of_every_option_is_documented() {
 /// Options of other programs, and of all.
 const FOREIGN: &[&str] = &[
     // Those of local programs.
-    "--hidethinking",
-    "--no-display-prompt",
-    "--nowordwrap",
-    "--prompt",
-    "--quick",
-    "--special",
-    "--stats",
-    "--verbose",
-    "--help",
-    "--release",
-    "--path",
-    "--unbuffered",
-    "--profile",
-    "--pipe",
-    "--block",
-    "--cached",
-    "--quiet",
+    "--hidethinking", "--no-display-prompt", "--nowordwrap", "--prompt", "--quick", "--special",
+    "--stats", "--verbose", "--help", "--release", "--path", "--unbuffered", "--profile", "--pipe",
+    "--block", "--cached", "--quiet",
 ];
 
 #[test]
 fn the_top_level_holds_only_what_it_must() {
     let allowed = [
-        "CHANGELOG.md",
-        "Cargo.lock",
-        "Cargo.toml",
-        "LICENSE",
-        "README.md",
-        "fixtures",
-        "man",
-        "src",
-        "target",
-        "tests",
+        "CHANGELOG.md", "Cargo.lock", "Cargo.toml", "LICENSE", "README.md", "fixtures", "man",
+        "src", "target", "tests",
     ];
     for entry in fs::read_dir(root()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -594,12 +537,8 @@ fn the_top_level_holds_only_what_it_must() {
 fn the_pages_name_files_that_exist() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for page in [
-        "README.md",
-        "man/guide.md",
-        "man/reference.md",
-        ".github/CONTRIBUTING.md",
-        "tests/HARDENING.md",
-        "src/lib.rs",
+        "README.md", "man/guide.md", "man/reference.md", ".github/CONTRIBUTING.md",
+        "tests/HARDENING.md", "src/lib.rs",
     ] {
         let text = fs::read_to_string(root().join(page)).unwrap();
         let words = text.split(|c: char| c.is_whitespace() || "`()#".contains(c));

@@ -160,11 +160,7 @@ fn json_that_is_nested_deeply_in_every_format() {
         for row in format::FORMATS {
             let config = Config { format: Some(row), ..Config::default() };
             for head in [
-                "",
-                "{\"choices\":",
-                "{\"type\":\"x\",\"message\":",
-                "{\"content\":",
-                "{\"error\":",
+                "", "{\"choices\":", "{\"type\":\"x\",\"message\":", "{\"content\":", "{\"error\":",
             ] {
                 run(&config, Print::Summaries, [format!("{head}{deep}\n").as_bytes()]);
             }

@@ -39,23 +39,8 @@ fn pieces<'a>(bytes: &'a [u8], cuts: &[Index]) -> Vec<&'a [u8]> {
 
 /// Things that people write, and that are no marker of any dialect.
 const WORDS: &[&str] = &[
-    "The",
-    "answer",
-    "is",
-    "42.",
-    "\n",
-    "\n\n",
-    "a < b",
-    "x<y>z",
-    "<b>bold</b>",
-    "`code`",
-    "{\"a\": 1}",
-    "[1, 2]",
-    "na\u{ef}ve",
-    "\u{65e5}\u{672c}\u{8a9e}",
-    "\u{1f600}",
-    "</",
-    "<<",
+    "The", "answer", "is", "42.", "\n", "\n\n", "a < b", "x<y>z", "<b>bold</b>", "`code`",
+    "{\"a\": 1}", "[1, 2]", "na\u{ef}ve", "\u{65e5}\u{672c}\u{8a9e}", "\u{1f600}", "</", "<<",
     "<tool",
 ];
 
@@ -76,30 +61,8 @@ fn name() -> impl Strategy<Value = String> {
 /// Text as arguments hold it: with everything that has a meaning elsewhere.
 fn content() -> impl Strategy<Value = String> {
     let bits = [
-        "a",
-        "\"",
-        "\\",
-        "\n",
-        "{",
-        "}",
-        "[",
-        "]",
-        "<",
-        ">",
-        "</",
-        "<b>",
-        ",",
-        ":",
-        "\u{e9}",
-        "\u{1f600}",
-        "\u{202e}",
-        "\t",
-        "'",
-        "12",
-        "true",
-        "null",
-        "data: ",
-        "tool_call",
+        "a", "\"", "\\", "\n", "{", "}", "[", "]", "<", ">", "</", "<b>", ",", ":", "\u{e9}",
+        "\u{1f600}", "\u{202e}", "\t", "'", "12", "true", "null", "data: ", "tool_call",
     ];
     prop::collection::vec(select(bits.to_vec()), 0..8).prop_map(|bits| bits.concat())
 }

@@ -35,13 +35,8 @@ const AGENTS: &[Agent] = &[
         package: "@anthropic-ai/claude-code",
         program: "claude",
         arguments: &[
-            "-p",
-            PROMPT,
-            "--output-format",
-            "stream-json",
-            "--verbose",
-            "--include-partial-messages",
-            "--dangerously-skip-permissions",
+            "-p", PROMPT, "--output-format", "stream-json", "--verbose",
+            "--include-partial-messages", "--dangerously-skip-permissions",
         ],
         variables: &[
             ("ANTHROPIC_BASE_URL", "{url}"),

@@ -67,12 +67,7 @@ fn the_clients_of_providers_are_answered() {
     let call = calls(&[("call_1", "f", "{\"city\":\"Oslo\"}")]);
     let scene = Scene::new(&[call, says("There.", "stop")]);
     for name in [
-        "openai",
-        "responses",
-        "anthropic",
-        "ai-sdk-openai",
-        "ai-sdk-responses",
-        "ai-sdk-anthropic",
+        "openai", "responses", "anthropic", "ai-sdk-openai", "ai-sdk-responses", "ai-sdk-anthropic",
     ] {
         let answered = json!({"city": "Oslo", "text": "There."});
         for args in [&["--fail", "2:529"][..], &["--chunk", "1"], &["--chunk", "random:5"]] {

@@ -69,35 +69,9 @@ fn events_of_the_fixtures() {
 
 /// What streams of events are made of, and what may stand beside it.
 const SSE: &[&[u8]] = &[
-    b"data",
-    b"data:",
-    b"data: ",
-    b"event: ",
-    b"event",
-    b"id: ",
-    b"id",
-    b"retry: ",
-    b":",
-    b"x",
-    b" ",
-    b"\t",
-    b"\n",
-    b"\n",
-    b"\n\n",
-    b"\r",
-    b"\r\n",
-    b"\r\n\r\n",
-    b"\0",
-    b"{}",
-    b"[DONE]",
-    b"\xEF\xBB\xBF",
-    b"\xC3\xA9",
-    b"\xC3",
-    b"\xE2\x80\xA8",
-    b"\xFF",
-    b"\x0B",
-    b"\x0C",
-    b"7",
+    b"data", b"data:", b"data: ", b"event: ", b"event", b"id: ", b"id", b"retry: ", b":", b"x",
+    b" ", b"\t", b"\n", b"\n", b"\n\n", b"\r", b"\r\n", b"\r\n\r\n", b"\0", b"{}", b"[DONE]",
+    b"\xEF\xBB\xBF", b"\xC3\xA9", b"\xC3", b"\xE2\x80\xA8", b"\xFF", b"\x0B", b"\x0C", b"7",
 ];
 
 /// How sure a value is to be JSON: made of what JSON is made of.

@@ -54,24 +54,8 @@ const STREAMS: &[&[&str]] = &[
 
 /// Pieces of JSON strings: plain, escaped, cut in half, empty, wrong.
 const PIECES: &[&str] = &[
-    "a",
-    " sea",
-    "caf\u{e9}",
-    "\\n",
-    "\\\"",
-    "\\\\",
-    "x\\u00e9y",
-    "\\ud83d",
-    "\\ude00",
-    "\\ud83d\\ude00",
-    "",
-    "{\\\"a\\\":",
-    "1}",
-    "\\x",
-    "\t",
-    "<tool_call>",
-    "stop",
-    "text_delta",
+    "a", " sea", "caf\u{e9}", "\\n", "\\\"", "\\\\", "x\\u00e9y", "\\ud83d", "\\ude00",
+    "\\ud83d\\ude00", "", "{\\\"a\\\":", "1}", "\\x", "\t", "<tool_call>", "stop", "text_delta",
 ];
 
 const NUMBERS: &[&str] = &["0", "1", "2", "17", "1763700000", "007", "-1", "1.5", "1e3", "null"];

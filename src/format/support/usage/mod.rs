@@ -313,10 +313,7 @@ mod tests {
         objects.iter().for_each(|json| meter.feed(json));
         let u = adjust(read(&mut meter));
         let got = [
-            u.input_tokens,
-            u.output_tokens,
-            u.total_tokens,
-            u.cached_input_tokens,
+            u.input_tokens, u.output_tokens, u.total_tokens, u.cached_input_tokens,
             u.reasoning_tokens,
         ];
         assert_eq!(got, expected);
@@ -343,14 +340,7 @@ mod tests {
         let key = select(&["in", "\\u0069n", "a1", "a2", "é", ""][..]);
         let value = select(
             &[
-                "null",
-                "0",
-                "7",
-                "12",
-                "\"1\"",
-                "\"a 1\"",
-                "\"\\\"2\"",
-                "[1, {\"in\" :2}]",
+                "null", "0", "7", "12", "\"1\"", "\"a 1\"", "\"\\\"2\"", "[1, {\"in\" :2}]",
                 "{\"a1\":3}",
             ][..],
         );
