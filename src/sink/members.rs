@@ -72,6 +72,13 @@ impl Members for Line {
     }
 }
 
+/// Hands over members of an object: each with its name, its value and its meaning.
+macro_rules! say {
+    ($to:ident; $($how:ident $name:literal = $value:expr, $about:expr;)+) => {
+        $($to.$how($name, $value, $about);)+
+    };
+}
+
 /// The value of a member, with its type.
 pub(super) trait MemberValue: Member {
     /// Its type, as members of a JSON Schema; empty if it is any value.
@@ -166,58 +173,48 @@ impl Member for Version {
     }
 }
 
-/// The type of an event's line; none for the events of decoders alone.
-pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
-    Some(match kind {
-        Kind::Start(_) => "start",
-        Kind::Text(_) => "text",
-        Kind::Reasoning(_) => "reasoning",
-        Kind::Prompt(_) => "prompt",
-        Kind::Refusal(_) => "refusal",
-        Kind::ToolCallStart(_) => "tool_call_start",
-        Kind::ToolCallDelta(_) => "tool_call_delta",
-        Kind::ToolCallValue(_) => "tool_call_value",
-        Kind::ToolCall(_) => "tool_call",
-        Kind::InvalidToolCall(_) => "invalid_tool_call",
-        Kind::ToolResult(_) => "tool_result",
-        Kind::Block(_) => "block",
-        Kind::Warning(_) => "warning",
-        Kind::ProviderEvent(_) => "provider_event",
-        Kind::Turn(_) => "turn",
-        Kind::Usage(_) => "usage",
-        Kind::Finish(_) => "finish_reason",
-        Kind::Error(_) => "error",
-        Kind::ToolStart(_) => "tool_start",
-        Kind::RunEnd(_) => "end",
-        Kind::Loose(_) | Kind::Record | Kind::Time(_) => return None,
-    })
+/// Declares the events that have lines: the type of each, and what hands over its members.
+macro_rules! kinds {
+    ($($Variant:ident = $name:literal, $members:ident;)+) => {
+        /// The type of an event's line; none for the events of decoders alone.
+        pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
+            match kind {
+                $(Kind::$Variant(_) => Some($name),)+
+                Kind::Loose(_) | Kind::Record | Kind::Time(_) => None,
+            }
+        }
+
+        /// Hands over the members of an event; none for the events of decoders alone.
+        pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
+            match kind {
+                $(Kind::$Variant(it) => $members(it, to),)+
+                Kind::Loose(_) | Kind::Record | Kind::Time(_) => {}
+            }
+        }
+    };
 }
 
-/// Hands over the members of an event; none for the events of decoders alone.
-pub(super) fn of(kind: &Kind<'_>, to: &mut impl Members) {
-    match kind {
-        Kind::Start(it) => start(it, to),
-        Kind::Prompt(it) => prompt(it, to),
-        Kind::Text(it) => text(it, to),
-        Kind::Reasoning(it) => reasoning(it, to),
-        Kind::Refusal(it) => to.required("text", *it, "The piece."),
-        Kind::ToolCallStart(it) => tool_call_start(it, to),
-        Kind::ToolCallDelta(it) => tool_call_delta(it, to),
-        Kind::ToolCallValue(it) => tool_call_value(it, to),
-        Kind::ToolCall(it) => tool_call(it, to),
-        Kind::InvalidToolCall(it) => invalid_tool_call(it, to),
-        Kind::ToolResult(it) => tool_result(it, to),
-        Kind::Block(it) => block(it, to),
-        Kind::Warning(it) => warning(it, to),
-        Kind::ProviderEvent(it) => provider_event(it, to),
-        Kind::Turn(it) => turn(it, to),
-        Kind::Usage(it) => usage(it, to),
-        Kind::Finish(it) => finish(it, to),
-        Kind::Error(it) => failure(it, to),
-        Kind::ToolStart(it) => tool_call_start(it, to),
-        Kind::RunEnd(it) => run_end(it, to),
-        Kind::Loose(_) | Kind::Record | Kind::Time(_) => {}
-    }
+kinds! {
+    Start = "start", start;
+    Prompt = "prompt", prompt;
+    Text = "text", text;
+    Reasoning = "reasoning", reasoning;
+    Refusal = "refusal", refusal;
+    ToolCallStart = "tool_call_start", tool_call_start;
+    ToolCallDelta = "tool_call_delta", tool_call_delta;
+    ToolCallValue = "tool_call_value", tool_call_value;
+    ToolCall = "tool_call", tool_call;
+    InvalidToolCall = "invalid_tool_call", invalid_tool_call;
+    ToolResult = "tool_result", tool_result;
+    Block = "block", block;
+    Warning = "warning", warning;
+    ProviderEvent = "provider_event", provider_event;
+    Turn = "turn", turn;
+    Usage = "usage", usage;
+    Finish = "finish_reason", finish;
+    Error = "error", failure;
+    ToolStart = "tool_start", tool_call_start;
+    RunEnd = "end", run_end;
 }
 
 const INDEX: &str =
@@ -232,59 +229,48 @@ const EXECUTOR: &str = "Who runs the call, if it is not the caller: a tool on th
 const ITEM_ID: &str = "The provider's second id, of the item.";
 
 fn start(start: &Start<'_>, to: &mut impl Members) {
-    to.required("v", Version, "The version of this schema.");
-    to.required(
-        "format",
-        start.format,
-        "The wire format; `unknown` if the message ended before it was found out.",
-    );
-    to.required(
-        "framing",
-        start.framing,
-        "The framing; `unknown` if the message ended before it was found out.",
-    );
-    to.optional("dialect", start.dialect, "The dialect that was asked for.");
-    to.optional("id", start.id, "The provider's id of the message.");
-    to.optional("model", start.model, "The model's name.");
-    to.optional("created", start.created, "When the message was begun, in seconds since 1970.");
-    to.optional(
-        "input_tokens",
-        start.input_tokens,
-        "Everything that the model reads, cached or not, where the provider says so at once.",
-    );
-    to.optional("round", start.round, "Which round of `agent` this is, from 1.");
-    to.optional(
-        "attempt",
-        start.attempt,
-        "Which attempt of the round this is, from the second on.",
-    );
+    say! { to;
+        required "v" = Version, "The version of this schema.";
+        required "format" = start.format,
+            "The wire format; `unknown` if the message ended before it was found out.";
+        required "framing" = start.framing,
+            "The framing; `unknown` if the message ended before it was found out.";
+        optional "dialect" = start.dialect, "The dialect that was asked for.";
+        optional "id" = start.id, "The provider's id of the message.";
+        optional "model" = start.model, "The model's name.";
+        optional "created" = start.created, "When the message was begun, in seconds since 1970.";
+        optional "input_tokens" = start.input_tokens,
+            "Everything that the model reads, cached or not, where the provider says so at once.";
+        optional "round" = start.round, "Which round of `agent` this is, from 1.";
+        optional "attempt" = start.attempt,
+            "Which attempt of the round this is, from the second on.";
+    }
+}
+
+fn refusal(text: &&str, to: &mut impl Members) {
+    to.required("text", *text, "The piece.");
 }
 
 fn text(text: &Text<'_>, to: &mut impl Members) {
-    to.required("text", text.text, "The piece.");
-    to.optional(
-        "channel",
-        text.channel,
-        "Which part of the answer this is, where the model tells several apart.",
-    );
+    say! { to;
+        required "text" = text.text, "The piece.";
+        optional "channel" = text.channel,
+            "Which part of the answer this is, where the model tells several apart.";
+    }
 }
 
 pub(super) fn reasoning(reasoning: &Reasoning<'_>, to: &mut impl Members) {
     let is_bare = reasoning.signature.is_some() || reasoning.redacted.is_some();
     let text = Some(reasoning.text).filter(|text| !is_bare || !text.is_empty());
-    to.optional("text", text, "The piece.");
-    to.optional(
-        "signature",
-        reasoning.signature,
-        "What the next request must return with the thought.",
-    );
-    to.optional("redacted", reasoning.redacted, "A thought that the provider has encrypted.");
-    to.optional(
-        "part",
-        reasoning.part,
-        "Which part of the thought this is, from 1, where it has several.",
-    );
-    to.optional("item_id", reasoning.item_id, ITEM_ID);
+    say! { to;
+        optional "text" = text, "The piece.";
+        optional "signature" = reasoning.signature,
+            "What the next request must return with the thought.";
+        optional "redacted" = reasoning.redacted, "A thought that the provider has encrypted.";
+        optional "part" = reasoning.part,
+            "Which part of the thought this is, from 1, where it has several.";
+        optional "item_id" = reasoning.item_id, ITEM_ID;
+    }
 }
 
 fn tool_call_start(start: &ToolCallStart<'_>, to: &mut impl Members) {
@@ -294,88 +280,77 @@ fn tool_call_start(start: &ToolCallStart<'_>, to: &mut impl Members) {
 }
 
 fn tool_call_delta(delta: &ToolCallDelta<'_>, to: &mut impl Members) {
-    to.required("index", delta.index, INDEX);
-    to.required(
-        "arguments",
-        delta.arguments,
-        "A piece of the call's JSON text, or of its free text; joined, the pieces are the whole.",
-    );
+    say! { to;
+        required "index" = delta.index, INDEX;
+        required "arguments" = delta.arguments,
+            "A piece of the call's JSON text, or of its free text; joined, the pieces are the whole.";
+    }
 }
 
 fn tool_call_value(found: &ToolCallValue<'_>, to: &mut impl Members) {
-    to.required("index", found.index, INDEX);
-    to.required(
-        "path",
-        found.path,
-        "Where: a JSON pointer into the arguments; empty for free text.",
-    );
     let (value, text) = match found.value {
         Output::Json(json) => (Some(Output::Json(json)), None),
         Output::Text(text) => (None, Some(text)),
     };
-    to.optional("value", value, "The number, literal or empty container that is complete there.");
-    to.optional("text", text, "The next piece of the string there.");
+    say! { to;
+        required "index" = found.index, INDEX;
+        required "path" = found.path,
+            "Where: a JSON pointer into the arguments; empty for free text.";
+        optional "value" = value,
+            "The number, literal or empty container that is complete there.";
+        optional "text" = text, "The next piece of the string there.";
+    }
 }
 
 pub(super) fn tool_call(call: &ToolCall<'_>, to: &mut impl Members) {
-    to.required("index", call.index, INDEX);
-    to.required("id", call.id, CALL_ID);
-    to.optional(
-        "namespace",
-        call.namespace,
-        "The set of tools that the name is of, where the provider keeps several apart.",
-    );
-    to.required("name", call.name, TOOL);
     let (arguments, input) = match call.input {
         CallInput::Arguments(json) => (Some(ObjectText { json, is_minified: true }), None),
         CallInput::Text(text) => (None, Some(text)),
     };
-    to.optional(
-        "arguments",
-        arguments,
-        "The arguments. Key order, number spelling and escapes are the provider's.",
-    );
-    to.optional("input", input, "The input of a tool that takes free text, in place of arguments.");
-    to.optional("source", call.source, SOURCE);
-    to.optional("executor", call.executor, EXECUTOR);
-    to.optional("signature", call.signature, "What the next request must return with the call.");
-    to.optional("kind", call.kind, "The provider's type of the call, if it is no plain function.");
-    to.optional("item_id", call.item_id, ITEM_ID);
+    say! { to;
+        required "index" = call.index, INDEX;
+        required "id" = call.id, CALL_ID;
+        optional "namespace" = call.namespace,
+            "The set of tools that the name is of, where the provider keeps several apart.";
+        required "name" = call.name, TOOL;
+        optional "arguments" = arguments,
+            "The arguments. Key order, number spelling and escapes are the provider's.";
+        optional "input" = input, "The input of a tool that takes free text, in place of arguments.";
+        optional "source" = call.source, SOURCE;
+        optional "executor" = call.executor, EXECUTOR;
+        optional "signature" = call.signature,
+            "What the next request must return with the call.";
+        optional "kind" = call.kind,
+            "The provider's type of the call, if it is no plain function.";
+        optional "item_id" = call.item_id, ITEM_ID;
+    }
 }
 
 pub(super) fn invalid_tool_call(call: &InvalidToolCall<'_>, to: &mut impl Members) {
-    to.required("index", call.index, INDEX);
-    to.optional(
-        "id",
-        call.id,
-        "The provider's id, if it sent one; of a call that is taken back, its own.",
-    );
-    to.optional("name", call.name, "The tool's name, if it is known.");
-    to.required(
-        "arguments_raw",
-        call.arguments_raw,
-        "What came of the arguments, exactly; in text, the markup as well. Empty where the call was \
-         printed before, and is taken back.",
-    );
-    to.required("reason", call.reason, "Why it must not be run.");
-    to.optional("source", call.source, SOURCE);
+    say! { to;
+        required "index" = call.index, INDEX;
+        optional "id" = call.id,
+            "The provider's id, if it sent one; of a call that is taken back, its own.";
+        optional "name" = call.name, "The tool's name, if it is known.";
+        required "arguments_raw" = call.arguments_raw,
+            "What came of the arguments, exactly; in text, the markup as well. Empty where the \
+                call was printed before, and is taken back.";
+        required "reason" = call.reason, "Why it must not be run.";
+        optional "source" = call.source, SOURCE;
+    }
 }
 
 pub(super) fn tool_result(result: &ToolResult<'_>, to: &mut impl Members) {
-    to.required("id", result.id, "The id of the call that this answers.");
-    to.optional("name", result.name, "The tool's name, where the result has it.");
-    to.required(
-        "output",
-        result.output,
-        "What the tool gave: text, or the JSON value that it was.",
-    );
-    to.optional(
-        "is_error",
-        result.is_error,
-        "Whether the tool failed; absent where the result does not say.",
-    );
-    to.optional("kind", result.kind, "The provider's type of the result, if it is no plain one.");
-    to.optional("executor", result.executor, EXECUTOR);
+    say! { to;
+        required "id" = result.id, "The id of the call that this answers.";
+        optional "name" = result.name, "The tool's name, where the result has it.";
+        required "output" = result.output,
+            "What the tool gave: text, or the JSON value that it was.";
+        optional "is_error" = result.is_error,
+            "Whether the tool failed; absent where the result does not say.";
+        optional "kind" = result.kind, "The provider's type of the result, if it is no plain one.";
+        optional "executor" = result.executor, EXECUTOR;
+    }
     let ran = result.ran;
     let exit = ran.and_then(|ran| ran.exit.and_then(|exit| u64::try_from(exit).ok()));
     to.optional("exit", exit, "The exit status of the tool, if it was run and no signal ended it.");
@@ -466,32 +441,19 @@ pub(super) fn turn(turn: &Turn<'_>, to: &mut impl Members) {
 }
 
 pub(super) fn usage(usage: &Usage<'_>, to: &mut impl Members) {
-    to.optional(
-        "input_tokens",
-        usage.input_tokens,
-        "Everything that the model read, cached or not.",
-    );
-    to.optional(
-        "output_tokens",
-        usage.output_tokens,
-        "Everything that it wrote, reasoning included.",
-    );
-    to.optional("total_tokens", usage.total_tokens, "The provider's total, or the sum.");
-    to.optional(
-        "cached_input_tokens",
-        usage.cached_input_tokens,
-        "The part of the input that was read from a cache.",
-    );
-    to.optional(
-        "cache_write_tokens",
-        usage.cache_write_tokens,
-        "The part of the input that was written to a cache.",
-    );
-    to.optional(
-        "reasoning_tokens",
-        usage.reasoning_tokens,
-        "The part of the output that was reasoning.",
-    );
+    say! { to;
+        optional "input_tokens" = usage.input_tokens,
+            "Everything that the model read, cached or not.";
+        optional "output_tokens" = usage.output_tokens,
+            "Everything that it wrote, reasoning included.";
+        optional "total_tokens" = usage.total_tokens, "The provider's total, or the sum.";
+        optional "cached_input_tokens" = usage.cached_input_tokens,
+            "The part of the input that was read from a cache.";
+        optional "cache_write_tokens" = usage.cache_write_tokens,
+            "The part of the input that was written to a cache.";
+        optional "reasoning_tokens" = usage.reasoning_tokens,
+            "The part of the output that was reasoning.";
+    }
     let raw = Output::Json(if usage.raw.is_empty() { "{}" } else { usage.raw });
     to.required("raw", raw, "The provider's own value; of several, the last one of each field.");
 }
@@ -509,24 +471,18 @@ pub(super) const RAW_FINISH_REASON: &str = "The provider's word for it.";
 pub(super) const INFERRED: &str = "Whether the format has no reason of its own.";
 
 pub(super) fn failure(failure: &Failure<'_>, to: &mut impl Members) {
-    to.required("code", failure.code, "What kind of failure.");
-    to.required("message", failure.message, "A sentence for people.");
-    to.optional("offset", failure.offset, OFFSET);
-    to.optional("provider_code", failure.provider_code, "The provider's word or number for it.");
-    to.optional("status", failure.status.map(u64::from), "The HTTP status, where a head was read.");
-    to.optional(
-        "retryable",
-        failure.retryable,
-        "Whether the same request may succeed later; absent where that is not known.",
-    );
-    to.optional(
-        "retried",
-        failure.retried.then_some(true),
-        "Whether `agent` asks again: what came of this attempt does not count.",
-    );
-    to.optional(
-        "raw",
-        failure.raw.filter(|raw| *raw != Output::Json("null")),
-        "The provider's own value, or as a string the bytes that can't be read.",
-    );
+    say! { to;
+        required "code" = failure.code, "What kind of failure.";
+        required "message" = failure.message, "A sentence for people.";
+        optional "offset" = failure.offset, OFFSET;
+        optional "provider_code" = failure.provider_code, "The provider's word or number for it.";
+        optional "status" = failure.status.map(u64::from),
+            "The HTTP status, where a head was read.";
+        optional "retryable" = failure.retryable,
+            "Whether the same request may succeed later; absent where that is not known.";
+        optional "retried" = failure.retried.then_some(true),
+            "Whether `agent` asks again: what came of this attempt does not count.";
+        optional "raw" = failure.raw.filter(|raw| *raw != Output::Json("null")),
+            "The provider's own value, or as a string the bytes that can't be read.";
+    }
 }
