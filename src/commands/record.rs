@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::capture::{Redactor, joined, times_of};
 use crate::cli::RecordCommand;
-use crate::commands::redact::{left, redacted};
+use crate::commands::redact::{left, redact};
 use crate::commands::{Inputs, conclude, lost, needs_pipe, shown};
 use crate::event::Code;
 use crate::io::{Output, Progress, Task, die, is_standard_input, pump, report_error, report_on};
@@ -128,12 +128,13 @@ impl RecordingFiles {
 
     /// Writes what was held, without its secrets.
     fn close(&mut self, name: &str) -> io::Result<()> {
-        let Some((capture, times)) = self.held.take().filter(|(capture, _)| !capture.is_empty())
+        let Some((mut capture, times)) =
+            self.held.take().filter(|(capture, _)| !capture.is_empty())
         else {
             return Ok(());
         };
         let (length, stderr) = (capture.len(), &mut io::stderr());
-        let capture = redacted(&mut Redactor::default(), name, capture, stderr)?;
+        redact(&mut Redactor::default(), name, &mut capture, stderr)?;
         // The rhythm is that of the bytes that came.
         if capture.len() != length {
             let why =

@@ -7,32 +7,30 @@ use crate::cassette::{is_packed, packed, unpacked};
 use crate::io::report_on;
 use crate::sink::grouped;
 
-/// Returns a capture with words in place of its secrets, also one that is compressed with gzip, and
-/// reports what was replaced, at the offsets in what it holds. A capture without secrets comes back
-/// as it was.
-pub(super) fn redacted(
+/// Puts words in place of the secrets of a capture, also of one that is compressed with gzip, and
+/// reports what was replaced, at the offsets in what it holds. Returns true if anything was.
+pub(super) fn redact(
     redactor: &mut Redactor,
     name: &str,
-    capture: Vec<u8>,
+    capture: &mut Vec<u8>,
     stderr: &mut dyn Write,
-) -> io::Result<Vec<u8>> {
-    let mut inner = match is_packed(&capture) {
-        true => Some(unpacked(&capture).map_err(|error| {
+) -> io::Result<bool> {
+    let mut inner = match is_packed(capture) {
+        true => Some(unpacked(capture).map_err(|error| {
             let message = format!("is compressed, and its secrets could not be replaced: {error}");
             io::Error::other(message)
         })?),
         false => None,
     };
-    let mut capture = capture;
-    let replaced = redactor.redact(inner.as_mut().unwrap_or(&mut capture));
+    let replaced = redactor.redact(inner.as_mut().unwrap_or(capture));
     for Replaced { what, count, offset } in &replaced {
         let times = if *count == 1 { "once".into() } else { format!("{} times", grouped(*count)) };
         report_on(stderr, name, &format!("replaced {what}, {times}"), Some(*offset));
     }
-    match inner.filter(|_| !replaced.is_empty()) {
-        Some(inner) => packed(&inner),
-        None => Ok(capture),
+    if let Some(inner) = inner.filter(|_| !replaced.is_empty()) {
+        *capture = packed(&inner)?;
     }
+    Ok(!replaced.is_empty())
 }
 
 /// Returns what is to be said of a secret that is left in the events of a capture, if one is.

@@ -37,7 +37,7 @@ use crate::commands::check::settings::Settings;
 use crate::commands::elsewhere as review;
 use crate::commands::mistakes::quoted;
 use crate::commands::parallel::in_order;
-use crate::commands::redact::{left, redacted};
+use crate::commands::redact::{left, redact};
 use crate::commands::{has_color, print};
 use crate::io::{Signals, die, report, report_on, write_whole};
 use crate::json;
@@ -160,12 +160,11 @@ fn prune(checked: &mut [Checked]) {
 fn redact_all(captures: &[CheckedFile]) -> BTreeMap<String, String> {
     let mut redactor = Redactor::default();
     let mut redact = |name: &str| -> io::Result<()> {
-        let Ok(capture) = read_capture(name) else { return Ok(()) };
-        let redacted = redacted(&mut redactor, name, capture.clone(), &mut io::stderr())?;
-        if redacted != capture {
-            write_whole(Path::new(name), &redacted)?;
+        let Ok(mut capture) = read_capture(name) else { return Ok(()) };
+        match redact(&mut redactor, name, &mut capture, &mut io::stderr())? {
+            true => write_whole(Path::new(name), &capture),
+            false => Ok(()),
         }
-        Ok(())
     };
     let names = captures.iter().map(|capture| &capture.name);
     names.filter_map(|name| Some((name.clone(), redact(name).err()?.to_string()))).collect()
@@ -213,6 +212,11 @@ impl CheckRun<'_> {
         self.args.update || self.args.review
     }
 
+    /// Of a file that was passed over: why is said where a golden file was to be written.
+    fn passed(&self, name: &str, why: &str) -> Checked {
+        Checked::new(name, ResultKind::Passed, if self.writes() { why } else { "" })
+    }
+
     fn checked(&self, capture: &CheckedFile, stderr: &mut dyn Write) -> Checked {
         let name = &capture.name;
         if let Some(why) = self.unredacted.get(name) {
@@ -244,22 +248,13 @@ impl CheckRun<'_> {
         };
         let parts = CaptureParts::of(&bytes, &reading.config);
         if parts.is_empty() && file.is_none() {
-            let message = "it is a file of recorded exchanges, none of them a model's answer";
-            return Checked::new(
-                name,
-                ResultKind::Passed,
-                if self.writes() { message } else { "" },
-            );
+            return self
+                .passed(name, "it is a file of recorded exchanges, none of them a model's answer");
         }
         let fresh = self.fresh(capture, &reading, &parts, file.as_ref());
         let is_text = !reading.settings.names_a_format() && !is_stream(&fresh.events);
         if is_text && !capture.is_known && file.is_none() {
-            let message = "it is no stream, log or body, and was passed over";
-            return Checked::new(
-                name,
-                ResultKind::Passed,
-                if self.writes() { message } else { "" },
-            );
+            return self.passed(name, "it is no stream, log or body, and was passed over");
         }
         let broken = (self.args.laws).then(|| {
             let broken = |(part, bytes): (&str, &[u8])| {
@@ -304,27 +299,22 @@ impl CheckRun<'_> {
         if self.writes() {
             one.notes = odd(&fresh.events, is_text);
         }
+        one.fresh = Some(fresh);
         if self.args.update {
-            let path = format!("{}{GOLDEN}", one.name);
-            if let Err(error) = write_whole(Path::new(&path), fresh.text()) {
-                let message = format!("{path}: {error}");
+            if let Err(error) = one.accept() {
+                let message = error.to_string();
                 return Checked {
                     broken: one.broken,
                     ..Checked::new(&one.name, ResultKind::Unwritten, message)
                 };
             }
-            (one.kind, one.message) = match one.kind {
-                ResultKind::NoGolden => (ResultKind::New, "its golden file is new".into()),
-                ResultKind::Broken => {
-                    (ResultKind::Mended, format!("its golden file is mended: {}", one.message))
-                }
-                _ if one.message.is_empty() => {
-                    (ResultKind::Changed, "its golden file has changed".into())
-                }
-                _ => (ResultKind::Changed, format!("its golden file has changed: {}", one.message)),
+            one.message = match (one.kind, one.message.as_str()) {
+                (ResultKind::New, _) => "its golden file is new".into(),
+                (ResultKind::Mended, why) => format!("its golden file is mended: {why}"),
+                (_, "") => "its golden file has changed".into(),
+                (_, why) => format!("its golden file has changed: {why}"),
             };
         }
-        one.fresh = Some(fresh);
         one
     }
 

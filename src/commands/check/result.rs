@@ -1,9 +1,12 @@
 //! What came of each capture, and the sum.
 
-use std::fmt;
+use std::path::Path;
+use std::{fmt, io};
 
 use crate::capture::{Diff, Golden};
 use crate::commands::check::laws::Violation;
+use crate::commands::check::select::GOLDEN;
+use crate::io::write_whole;
 use crate::json::object_of;
 use crate::sink::grouped;
 use crate::status::Outcome;
@@ -114,6 +117,20 @@ impl Checked {
             broken: None,
             is_excused: false,
         }
+    }
+
+    /// Writes the golden file that it gives now: it becomes new, mended or changed.
+    pub(super) fn accept(&mut self) -> io::Result<()> {
+        let path = format!("{}{GOLDEN}", self.name);
+        let text = self.fresh.as_ref().map(Golden::text).unwrap_or_default();
+        let named = |error| io::Error::other(format!("{path}: {error}"));
+        write_whole(Path::new(&path), text).map_err(named)?;
+        self.kind = match self.kind {
+            ResultKind::NoGolden => ResultKind::New,
+            ResultKind::Broken => ResultKind::Mended,
+            _ => ResultKind::Changed,
+        };
+        Ok(())
     }
 
     /// How its kind is counted; none if it is no capture.

@@ -1,13 +1,10 @@
 //! `--review`: each difference is shown on the terminal, and written if the user accepts it.
 
-use std::path::Path;
-
 use anyhow::{Context, bail};
 
 use crate::commands::check::report::difference;
 use crate::commands::check::result::{Checked, ResultKind};
-use crate::commands::check::select::GOLDEN;
-use crate::io::{Signals, Terminal, TerminalAnswer, die, write_whole};
+use crate::io::{Signals, Terminal, TerminalAnswer, die};
 use crate::json;
 use crate::sink::grouped;
 
@@ -19,22 +16,15 @@ pub(super) fn review(checked: &mut [Checked], signals: &Signals) -> anyhow::Resu
     let mut terminal =
         Terminal::open().context("--review asks on a terminal, and there is none")?;
     let is_open = |one: &Checked| {
-        matches!(one.kind, ResultKind::Differs | ResultKind::NoGolden | ResultKind::Broken)
+        let kinds = [ResultKind::Differs, ResultKind::NoGolden, ResultKind::Broken];
+        one.fresh.is_some() && kinds.contains(&one.kind)
     };
-    let count = checked.iter().filter(|one| is_open(one) && one.fresh.is_some()).count();
-    let open = checked.iter_mut().filter(|one| is_open(one));
-    for (one, at) in open.filter(|one| one.fresh.is_some()).zip(1..) {
-        let Some(golden) = one.fresh.as_ref().map(crate::capture::Golden::text) else { continue };
+    let count = checked.iter().filter(|one| is_open(one)).count();
+    for (one, at) in checked.iter_mut().filter(|one| is_open(one)).zip(1..) {
         let place = format!("[{}/{}] ", grouped(at), grouped(count as u64));
         match ask(&mut terminal, &(place + &shown(one)), signals)? {
             ReviewAnswer::Accept => {
-                write_whole(Path::new(&format!("{}{GOLDEN}", one.name)), golden)
-                    .with_context(|| format!("{}{GOLDEN}", one.name))?;
-                one.kind = match one.kind {
-                    ResultKind::NoGolden => ResultKind::New,
-                    ResultKind::Broken => ResultKind::Mended,
-                    _ => ResultKind::Changed,
-                };
+                one.accept()?;
                 one.message = "its golden file was written".into();
                 one.diff.hunks.clear();
             }
