@@ -236,20 +236,10 @@ impl Scanner {
     /// The part of an object that a next byte would belong to.
     pub(super) fn part(&mut self, byte: u8) -> ObjectPart {
         use ScannerState::*;
-        if self.in_number() && !is_number_byte(byte) {
-            self.end_number();
-        }
-        match (self.open.len(), self.state) {
-            (
-                1,
-                Text(StringRole::Key)
-                | Escape(StringRole::Key)
-                | Hex(StringRole::Key, _)
-                | Control(StringRole::Key, _),
-            ) => ObjectPart::Key,
-            (1, FirstKey | Key) if byte == b'"' => ObjectPart::Key,
-            (1, Value) if is_space(byte) => ObjectPart::Between,
-            (0, _) | (1, FirstKey | Key | Colon | After | Bad | TooDeep) => ObjectPart::Between,
+        match (self.open.len(), self.token(byte), self.state) {
+            (1, Token::Key, _) => ObjectPart::Key,
+            (1, _, Value) if is_space(byte) => ObjectPart::Between,
+            (0, ..) | (1, _, FirstKey | Key | Colon | After | Bad | TooDeep) => ObjectPart::Between,
             _ => ObjectPart::Value,
         }
     }
