@@ -75,61 +75,60 @@ impl<R> Loaded<R> {
     }
 }
 
+/// Several words of a row.
+type Words = &'static [&'static str];
+
 /// Reads a word.
-pub(crate) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
-    Ok(String::deserialize(deserializer)?.leak())
+pub(crate) fn text<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
+    Ok(String::deserialize(from)?.leak())
 }
 
 /// Reads several words.
-pub(crate) fn texts<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<&'static [&'static str], D::Error> {
-    let texts = Vec::<String>::deserialize(deserializer)?;
+pub(crate) fn texts<'de, D: Deserializer<'de>>(from: D) -> Result<Words, D::Error> {
+    let texts = Vec::<String>::deserialize(from)?;
     Ok(texts.into_iter().map(|text| &*text.leak()).collect::<Vec<_>>().leak())
 }
 
 /// Reads the items of a table.
 pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
+    from: D,
 ) -> Result<&'static [T], D::Error> {
-    Ok(Vec::<T>::deserialize(deserializer)?.leak())
+    Ok(Vec::<T>::deserialize(from)?.leak())
 }
 
 /// Reads several words, or one.
-pub(crate) fn one_or_more<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<&'static [&'static str], D::Error> {
+pub(crate) fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Words, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Words {
+    enum OneOrMore {
         One(String),
         Several(Vec<String>),
     }
-    let words = match Words::deserialize(deserializer)? {
-        Words::One(word) => vec![word],
-        Words::Several(words) => words,
+    let words = match OneOrMore::deserialize(from)? {
+        OneOrMore::One(word) => vec![word],
+        OneOrMore::Several(words) => words,
     };
     Ok(words.into_iter().map(|word| &*word.leak()).collect::<Vec<_>>().leak())
 }
 
 /// Reads a table of words.
 pub(crate) fn pairs<'de, D: Deserializer<'de>>(
-    deserializer: D,
+    from: D,
 ) -> Result<&'static [(&'static str, &'static str)], D::Error> {
-    let pairs = BTreeMap::<String, String>::deserialize(deserializer)?;
+    let pairs = BTreeMap::<String, String>::deserialize(from)?;
     let leak = |(key, value): (String, String)| (&*key.leak(), &*value.leak());
     Ok(pairs.into_iter().map(leak).collect::<Vec<_>>().leak())
 }
 
 /// Reads places, or a table of them, which makes an object.
-pub(crate) fn places<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+pub(crate) fn places<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Said {
         Places(String),
         Object(BTreeMap<String, String>),
     }
-    let places = match Said::deserialize(deserializer)? {
+    let places = match Said::deserialize(from)? {
         Said::Places(places) => places,
         Said::Object(members) => {
             let members = members.iter().map(|(key, places)| format!("{key}: {places}"));
@@ -140,10 +139,8 @@ pub(crate) fn places<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'sta
 }
 
 /// Reads a word of a closed list.
-pub(crate) fn word<'de, D: Deserializer<'de>, W: ClosedWords>(
-    deserializer: D,
-) -> Result<W, D::Error> {
-    let word = String::deserialize(deserializer)?;
+pub(crate) fn word<'de, D: Deserializer<'de>, W: ClosedWords>(from: D) -> Result<W, D::Error> {
+    let word = String::deserialize(from)?;
     W::from_word(&word).ok_or_else(|| {
         let words = W::all().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
         D::Error::custom(format!("unknown word `{word}`, expected one of {words}"))
@@ -152,9 +149,9 @@ pub(crate) fn word<'de, D: Deserializer<'de>, W: ClosedWords>(
 
 /// Reads a word of a closed list that may be missing.
 pub(crate) fn some_word<'de, D: Deserializer<'de>, W: ClosedWords>(
-    deserializer: D,
+    from: D,
 ) -> Result<Option<W>, D::Error> {
-    word(deserializer).map(Some)
+    word(from).map(Some)
 }
 
 /// Returns the example of TOML in the documentation of a file.

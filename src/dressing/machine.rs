@@ -119,6 +119,7 @@ pub(super) struct TextEnd {
 }
 
 /// Tells the model's words from a program's.
+#[derive(Default)]
 pub(super) struct DressingMachine {
     /// The rows that it may be: one, if `is_known`.
     rows: Arc<[Forms]>,
@@ -142,7 +143,9 @@ pub(super) struct DressingMachine {
     is_draft: bool,
 }
 
+#[derive(Default)]
 enum DressingPlace {
+    #[default]
     Beginning,
     /// Before the answer, where a thought may begin.
     Opening,
@@ -162,16 +165,9 @@ impl DressingMachine {
         DressingMachine {
             rows,
             is_known: !matches!(from, From::Auto),
-            has_begun: false,
-            place: DressingPlace::Beginning,
-            held: String::new(),
-            looked: 0,
-            colours: Colours::default(),
-            tail: String::new(),
             begins_line: true,
-            begins_thought: false,
             probe: Some(MarkupProbe::default()),
-            is_draft: false,
+            ..DressingMachine::default()
         }
     }
 

@@ -23,7 +23,9 @@ pub(super) static FORMAT: Format = Format {
     link: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_InvokeAgent.html",
     evidence: &["bytes", "trace", "files", "invocationInputs"],
     sniff,
-    ..Format::new("bedrock-agent", |_| Box::new(BedrockAgent::default()))
+    ..Format::new("bedrock-agent", |_| {
+        Box::new(BedrockAgent { meter: Meter::new(USAGE), ..BedrockAgent::default() })
+    })
 };
 
 /// A chunk is an agent's if it isn't a model's.
@@ -87,6 +89,7 @@ payload! {
 const USAGE: &[Row] =
     &[("inputTokens", Op::Is, &[Field::Input]), ("outputTokens", Op::Is, &[Field::Output])];
 
+#[derive(Default)]
 struct BedrockAgent {
     started: bool,
     failed: bool,
@@ -95,18 +98,6 @@ struct BedrockAgent {
     /// The number of calls so far.
     calls: u64,
     meter: Meter,
-}
-
-impl Default for BedrockAgent {
-    fn default() -> Self {
-        BedrockAgent {
-            started: false,
-            failed: false,
-            held: Vec::new(),
-            calls: 0,
-            meter: Meter::new(USAGE),
-        }
-    }
 }
 
 impl Decoder for BedrockAgent {
@@ -194,10 +185,8 @@ impl BedrockAgent {
                     (api.name(), api.arguments(out)?)
                 }
                 _ => {
-                    out.warn(
-                        WarningCode::UnknownInvocation,
-                        "something to run is neither a function nor a request",
-                    )?;
+                    let message = "something to run is neither a function nor a request";
+                    out.warn(WarningCode::UnknownInvocation, message)?;
                     continue;
                 }
             };
@@ -288,10 +277,8 @@ fn object<'p>(
             }
         };
         if !is_typed {
-            out.warn(
-                WarningCode::WrongType,
-                "a parameter that is not of its type was taken as text",
-            )?;
+            let message = "a parameter that is not of its type was taken as text";
+            out.warn(WarningCode::WrongType, message)?;
         }
         members.push((name, if is_typed { value.to_owned() } else { json::quote(value) }));
     }

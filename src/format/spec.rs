@@ -550,8 +550,8 @@ enum FlagOrWord {
 }
 
 impl<'de> Deserialize<'de> for Begin {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match FlagOrWord::deserialize(deserializer)? {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match FlagOrWord::deserialize(from)? {
             FlagOrWord::Flag(true) => Ok(Begin::Yes),
             FlagOrWord::Flag(false) => Ok(Begin::No),
             FlagOrWord::Word(word) if word == "cut" => Ok(Begin::Cut),
@@ -561,8 +561,8 @@ impl<'de> Deserialize<'de> for Begin {
 }
 
 impl<'de> Deserialize<'de> for End {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match FlagOrWord::deserialize(deserializer)? {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(match FlagOrWord::deserialize(from)? {
             FlagOrWord::Flag(true) => End::Yes,
             FlagOrWord::Flag(false) => End::No,
             FlagOrWord::Word(word) if word == "stopped" => End::Stopped,
@@ -572,8 +572,8 @@ impl<'de> Deserialize<'de> for End {
 }
 
 impl<'de> Deserialize<'de> for Weak {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match FlagOrWord::deserialize(deserializer)? {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(match FlagOrWord::deserialize(from)? {
             FlagOrWord::Flag(true) => Weak::Yes,
             FlagOrWord::Flag(false) => Weak::No,
             FlagOrWord::Word(places) => Weak::Without(places.leak()),
@@ -582,20 +582,20 @@ impl<'de> Deserialize<'de> for Weak {
 }
 
 /// Reads `ends`.
-fn ends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+fn ends<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::Error> {
     let wrong = || D::Error::custom("`done` has no other meaning than `ends = true`");
-    bool::deserialize(deserializer)?.then_some(()).ok_or_else(wrong)
+    bool::deserialize(from)?.then_some(()).ok_or_else(wrong)
 }
 
 /// Reads the provider's error: its place, or a table.
-fn failure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FailureSpec>, D::Error> {
+fn failure<'de, D: Deserializer<'de>>(from: D) -> Result<Option<FailureSpec>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum PlaceOrTable {
         At(String),
         Table(FailureSpec),
     }
-    Ok(Some(match PlaceOrTable::deserialize(deserializer)? {
+    Ok(Some(match PlaceOrTable::deserialize(from)? {
         PlaceOrTable::At(at) => FailureSpec { at: at.leak(), ..FailureSpec::NEW },
         PlaceOrTable::Table(table) => table,
     }))
@@ -603,9 +603,9 @@ fn failure<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<FailureS
 
 /// Reads the reasons to stop that mean another thing.
 fn reasons<'de, D: Deserializer<'de>>(
-    deserializer: D,
+    from: D,
 ) -> Result<&'static [(Word, FinishReason)], D::Error> {
-    let words = BTreeMap::<String, String>::deserialize(deserializer)?.into_iter();
+    let words = BTreeMap::<String, String>::deserialize(from)?.into_iter();
     let words = words.map(|(word, reason)| {
         (&*word.leak(), FinishReason::from_word(&reason).unwrap_or(FinishReason::Other))
     });
@@ -613,24 +613,22 @@ fn reasons<'de, D: Deserializer<'de>>(
 }
 
 /// Reads groups, by their names.
-fn groups<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [Group], D::Error> {
-    let groups = BTreeMap::<String, Group>::deserialize(deserializer)?.into_iter();
+fn groups<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [Group], D::Error> {
+    let groups = BTreeMap::<String, Group>::deserialize(from)?.into_iter();
     let groups = groups.map(|(name, group)| Group { name: name.leak(), ..group });
     Ok(groups.collect::<Vec<_>>().leak())
 }
 
 /// Reads the members that may differ where the last record is repeated.
-fn repeatable<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<&'static Repeatable>, D::Error> {
-    let unread = leak::one_or_more(deserializer)?;
+fn repeatable<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'static Repeatable>, D::Error> {
+    let unread = leak::one_or_more(from)?;
     let repeatable = || &*Box::leak(Box::new(Repeatable { unread, ..Repeatable::TEXT }));
     Ok((!unread.is_empty()).then(repeatable))
 }
 
 /// Reads the places of the counts; `+` is between those that make a sum, and `keep` has those that
 /// are only passed on.
-fn counts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [usage::Row], D::Error> {
+fn counts<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [usage::Row], D::Error> {
     #[derive(Default, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     struct Counts {
@@ -642,7 +640,7 @@ fn counts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [usage:
         reasoning: String,
         keep: Vec<String>,
     }
-    let counts = Counts::deserialize(deserializer)?;
+    let counts = Counts::deserialize(from)?;
     let fields: [(String, &'static [Field]); 6] = [
         (counts.input, &[Field::Input]),
         (counts.output, &[Field::Output]),
@@ -662,18 +660,18 @@ fn counts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [usage:
 }
 
 /// Reads `until`.
-fn other<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    only_word(deserializer, "other")
+fn other<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    only_word(from, "other")
 }
 
 /// Reads `part`.
-fn new<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    only_word(deserializer, "new")
+fn new<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    only_word(from, "new")
 }
 
 /// Reads a flag that one word sets.
-fn only_word<'de, D: Deserializer<'de>>(deserializer: D, known: &str) -> Result<bool, D::Error> {
-    let word = String::deserialize(deserializer)?;
+fn only_word<'de, D: Deserializer<'de>>(from: D, known: &str) -> Result<bool, D::Error> {
+    let word = String::deserialize(from)?;
     let wrong = || D::Error::custom(format!("the only word is \"{known}\""));
     (word == known).then_some(true).ok_or_else(wrong)
 }

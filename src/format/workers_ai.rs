@@ -119,10 +119,8 @@ impl Decoder for WorkersAi {
         if self.message.state != State::Stopped {
             return self.message.finish(out);
         }
-        out.warn(
-            WarningCode::MissingDone,
-            "the stream ended without `[DONE]`, after its finish reason",
-        )?;
+        let message = "the stream ended without `[DONE]`, after its finish reason";
+        out.warn(WarningCode::MissingDone, message)?;
         self.end(out)
     }
 }

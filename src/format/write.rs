@@ -43,19 +43,17 @@ pub struct Writing {
 impl Writing {
     /// A row of a format that has a body and whole calls; the others fill in the rest.
     pub(crate) const fn new(name: &'static str, encoder: fn() -> Box<dyn Encoder>) -> Self {
-        let (gathers, has_body, has_choices, has_fragments) = (false, true, false, false);
-        let (envelopes, channels, reasons, losses): (&[Envelope], _, _, _) = (&[], &[], &[], &[]);
         Writing {
             name,
             encoder,
-            envelopes,
-            gathers,
-            has_body,
-            has_choices,
-            has_fragments,
-            channels,
-            reasons,
-            losses,
+            envelopes: &[],
+            gathers: false,
+            has_body: true,
+            has_choices: false,
+            has_fragments: false,
+            channels: &[],
+            reasons: &[],
+            losses: &[],
         }
     }
 

@@ -156,11 +156,8 @@ impl Sse {
             }
             b"error" if !self.config.strict && value.starts_with(b"{") => {
                 self.event_type = "error".into();
-                self.note(
-                    WarningCode::ErrorField,
-                    "a field named `error` was read as an error event",
-                    out,
-                )?;
+                let message = "a field named `error` was read as an error event";
+                self.note(WarningCode::ErrorField, message, out)?;
                 self.take_data(value, pending, out)
             }
             b"" | b"id" | b"retry" => Ok(()),
@@ -189,11 +186,8 @@ impl Sse {
         if std::mem::replace(&mut self.noted, true) {
             return Ok(());
         }
-        self.note(
-            WarningCode::UnknownField,
-            "lines that are no field of an event stream are passed over",
-            out,
-        )
+        let message = "lines that are no field of an event stream are passed over";
+        self.note(WarningCode::UnknownField, message, out)
     }
 
     /// Takes a line of a record without its `data:`. A field ends it.
@@ -249,11 +243,8 @@ impl Sse {
         let may_be_next = self.event_type.is_empty() || self.earlier_type.is_some();
         let is_next = may_be_next && matches!(value.first(), Some(b'{' | b'['));
         if !self.config.strict && is_next && self.is_record() {
-            self.note(
-                WarningCode::UnseparatedEvents,
-                "records without a blank line between them were told apart",
-                out,
-            )?;
+            let message = "records without a blank line between them were told apart";
+            self.note(WarningCode::UnseparatedEvents, message, out)?;
             let offset = self.offset;
             let next_type = match self.earlier_type.take().filter(|name| !name.is_empty()) {
                 Some(earlier) => std::mem::replace(&mut self.event_type, earlier),

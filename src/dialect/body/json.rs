@@ -20,7 +20,7 @@ pub(crate) struct Element {
 }
 
 /// The parts of a call that have been read from its object.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct CallParts {
     envelope: Envelope,
     /// The part that the open member is.
@@ -45,30 +45,19 @@ struct CallParts {
 }
 
 /// The part of a call that a member is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum CallMember {
     Name,
     Id,
     Arguments,
     Inner,
+    #[default]
     Other,
 }
 
 impl Element {
     pub(super) fn new(envelope: Envelope) -> Self {
-        let parts = CallParts {
-            envelope,
-            part: CallMember::Other,
-            value: String::new(),
-            arguments: None,
-            is_streaming: false,
-            has_arguments: false,
-            has_others: false,
-            inner: Vec::new(),
-            keys: SmallVec::new(),
-            inner_keys: BTreeSet::new(),
-            is_ambiguous: false,
-        };
+        let parts = CallParts { envelope, ..CallParts::default() };
         Element { reader: ObjectReader::new(MAX_DEPTH), parts }
     }
 

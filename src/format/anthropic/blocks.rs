@@ -98,10 +98,8 @@ impl Blocks {
             (Some(_), _) => true,
         };
         if !is_started {
-            out.warn(
-                WarningCode::OrphanDelta,
-                "a delta came for a block of its kind that had not started",
-            )?;
+            let message = "a delta came for a block of its kind that had not started";
+            out.warn(WarningCode::OrphanDelta, message)?;
             if self.blocks.get(index).is_none() {
                 self.blocks.insert(index, OpenBlock::Plain, out)?;
             }
@@ -197,10 +195,8 @@ impl Blocks {
             }
             _ => {
                 out.block(0, kind, json)?;
-                out.warn(
-                    WarningCode::UnknownBlock,
-                    &format!("a block of type {} has no meaning here", json::quote(kind)),
-                )?;
+                let message = format!("a block of type {} has no meaning here", json::quote(kind));
+                out.warn(WarningCode::UnknownBlock, &message)?;
             }
         }
         Ok(OpenBlock::Plain)

@@ -270,10 +270,8 @@ impl Anthropic {
     }
 
     fn end_unstopped(&mut self, out: &mut EventOut) -> Done {
-        out.warn(
-            WarningCode::MissingMessageStop,
-            "the message has a stop reason, but no `message_stop`",
-        )?;
+        let message = "the message has a stop reason, but no `message_stop`";
+        out.warn(WarningCode::MissingMessageStop, message)?;
         self.end(out)
     }
 

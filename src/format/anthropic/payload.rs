@@ -215,10 +215,8 @@ pub(in crate::format) fn object<'j>(
 ) -> io::Result<Option<RawJson<'j>>> {
     let json = json.filter(|json| json.get().starts_with('{'));
     if json.is_none() {
-        out.warn(
-            WarningCode::WrongType,
-            &format!("the field {name} was left out: it is no object"),
-        )?;
+        let message = format!("the field {name} was left out: it is no object");
+        out.warn(WarningCode::WrongType, &message)?;
     }
     Ok(json)
 }

@@ -145,27 +145,21 @@ impl Decoder for Invoke {
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
         let Invoke { inner, stranger, message } = self;
-        match inner {
-            Some(inner) => {
-                out.intercept(|event, emit| message.feed(event, emit), |out| inner.finish(out))?;
-                message.finish_usage(out)?;
-                // A guardrail that steps in ends the message, whatever the model says of it.
-                match message.is_open && message.is_blocked {
-                    true => {
-                        out.emit(0, Kind::Finish(filtered()))?;
-                        out.end()
-                    }
-                    false => Ok(()),
-                }
-            }
-            None => {
-                let Some(text) = stranger else { return Ok(()) };
-                out.start(FORMAT.name, None, None)?;
-                let message =
-                    format!("the chunks are of no known format; the first one begins with {text}");
-                out.emit(0, Kind::Error(Failure::new(Code::Unrecognised, &message, None)))
-            }
+        let Some(inner) = inner else {
+            let Some(text) = stranger else { return Ok(()) };
+            out.start(FORMAT.name, None, None)?;
+            let message =
+                format!("the chunks are of no known format; the first one begins with {text}");
+            return out.emit(0, Kind::Error(Failure::new(Code::Unrecognised, &message, None)));
+        };
+        out.intercept(|event, emit| message.feed(event, emit), |out| inner.finish(out))?;
+        message.finish_usage(out)?;
+        // A guardrail that steps in ends the message, whatever the model says of it.
+        if message.is_open && message.is_blocked {
+            out.emit(0, Kind::Finish(filtered()))?;
+            out.end()?;
         }
+        Ok(())
     }
 }
 

@@ -35,13 +35,14 @@ pub(super) static FORMAT: Format = Format {
     link: "https://code.claude.com/docs/en/headless",
     evidence: &["session_id", "sessionId", "uuid", "message"],
     sniff: is_ours,
-    ..Format::new("claude-code", |_| Box::new(ClaudeCode::default()))
+    ..Format::new("claude-code", |_| Box::new(ClaudeCode::new()))
 };
 
 /// The most blocks of one message of the model.
 const MAX_BLOCKS: usize = 1 << 14;
 const BLOCKS: &str = "blocks in one message of the model";
 
+#[derive(Default)]
 struct ClaudeCode {
     is_open: bool,
     /// True if the lines are of a transcript.
@@ -94,27 +95,6 @@ const WITH_TOTALS: &[Row] = &[
     ("total_tokens", Op::Is, &[Field::Total]),
 ];
 
-impl Default for ClaudeCode {
-    fn default() -> Self {
-        ClaudeCode {
-            is_open: false,
-            is_transcript: false,
-            current: None,
-            seen: HashSet::new(),
-            streamed: None,
-            blocks_streamed: Vec::new(),
-            failure: None,
-            is_subagent: None,
-            has_aside: false,
-            has_text: false,
-            reason: None,
-            blocks: Blocks::of_agent(),
-            meter: Meter::new(USAGE),
-            has_totals: false,
-        }
-    }
-}
-
 impl Decoder for ClaudeCode {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         read!(&frame, out, |line: ClaudeLine| match line.content {
@@ -141,6 +121,10 @@ impl Decoder for ClaudeCode {
 }
 
 impl ClaudeCode {
+    fn new() -> Self {
+        ClaudeCode { blocks: Blocks::of_agent(), meter: Meter::new(USAGE), ..ClaudeCode::default() }
+    }
+
     fn line(&mut self, frame: &Frame, line: &ClaudeLine, out: &mut EventOut) -> Done {
         let speaker = line.message.and_then(|json| json::member(json.get(), "role"));
         let kind = match &line.kind {
@@ -243,10 +227,8 @@ impl ClaudeCode {
         self.note_reason(message.ending().reason);
         for json in rest {
             if !self.seen.insert(hash(json.get())) {
-                out.warn(
-                    WarningCode::RepeatedBlock,
-                    "a block that its message had said before was passed over",
-                )?;
+                let message = "a block that its message had said before was passed over";
+                out.warn(WarningCode::RepeatedBlock, message)?;
                 continue;
             }
             self.block(frame, json, out)?;
@@ -407,7 +389,7 @@ impl ClaudeCode {
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.meter.finish(out)?;
-        *self = ClaudeCode { is_subagent: self.is_subagent, ..ClaudeCode::default() };
+        *self = ClaudeCode { is_subagent: self.is_subagent, ..ClaudeCode::new() };
         out.end()
     }
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::event::{Block, FinishReason, Kind};
 use crate::format::gemini::parts::GeminiParts;
-use crate::format::gemini::payload::{GeminiCandidate, GeminiContent};
+use crate::format::gemini::payload::GeminiCandidate;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::finish;
-use crate::format::support::payload::word;
+use crate::format::support::payload::{OptionalStr, word};
 use crate::frame::Frame;
 use crate::json::RawJson;
 
@@ -45,7 +45,8 @@ impl CandidateState {
         let raw = candidate.finish_reason.map(word).unwrap_or_default();
         let has_reason = !finish::is_none(&raw) && raw != "0";
         self.parts.hold(may_be_body && !has_reason, out)?;
-        let is_sent = candidate.content.as_ref().is_some_and(GeminiContent::is_sent);
+        let content = candidate.content.as_ref();
+        let is_sent = content.is_some_and(|content| content.role.other_role().is_some());
         for part in candidate.parts().filter(|_| is_sent) {
             out.block(self.choice, "user", part.json)?;
         }

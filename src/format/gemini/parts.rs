@@ -182,10 +182,8 @@ impl GeminiParts {
     fn close(&mut self, how: Close, out: &mut EventOut) -> Done {
         let Some(open) = self.open.take() else { return Ok(()) };
         if how == Close::Inferred {
-            out.warn(
-                WarningCode::MissingCallEnd,
-                "a call was not closed, but ended by what came next",
-            )?;
+            let message = "a call was not closed, but ended by what came next";
+            out.warn(WarningCode::MissingCallEnd, message)?;
         }
         let key = open.key;
         let (text, fault) = open.result(how);

@@ -87,7 +87,7 @@ payload! {
     pub(in crate::format) struct GeminiContent<'a> {
         pub(in crate::format) parts: Option<Few<Sourced<'a, GeminiPart<'a>>>>,
         /// `model`, unless a gateway sends on what the model was sent.
-        role: Option<Str<'a>>,
+        pub(super) role: Option<Str<'a>>,
     }
 
     /// A part of an answer: one of its kinds, and flags.
@@ -110,13 +110,6 @@ payload! {
         inline_data: Option<RawJson<'a>> = "inlineData" | "inline_data",
         file_data: Option<RawJson<'a>> = "fileData" | "file_data",
         audio_transcription: Option<RawJson<'a>> = "audioTranscription" | "audio_transcription",
-    }
-}
-
-impl GeminiContent<'_> {
-    /// True if it is not the model's.
-    pub(super) fn is_sent(&self) -> bool {
-        matches!(self.role.text(), Some("user" | "function" | "tool"))
     }
 }
 

@@ -202,10 +202,8 @@ impl GeminiInteractions {
     /// `interaction.completed`.
     fn stop(&mut self, out: &mut EventOut) -> Done {
         if self.message.state == State::Open {
-            out.warn(
-                WarningCode::NoFinishReason,
-                "the interaction was completed without a final status",
-            )?;
+            let message = "the interaction was completed without a final status";
+            out.warn(WarningCode::NoFinishReason, message)?;
         }
         self.end(out)
     }
@@ -220,10 +218,8 @@ impl GeminiInteractions {
     }
 
     fn end_incomplete(&mut self, out: &mut EventOut) -> Done {
-        out.warn(
-            WarningCode::MissingCompleted,
-            "the interaction ended without `interaction.completed`",
-        )?;
+        let message = "the interaction ended without `interaction.completed`";
+        out.warn(WarningCode::MissingCompleted, message)?;
         self.end(out)
     }
 

@@ -144,10 +144,8 @@ impl ReasoningDetails {
         {
             out.reasoning(choice, &self.text.new_part(text))?;
             if self.text.is_whole() && !std::mem::replace(&mut self.warned, true) {
-                out.warn(
-                    WarningCode::CumulativeReasoning,
-                    "reasoning that is repeated was taken once",
-                )?;
+                let message = "reasoning that is repeated was taken once";
+                out.warn(WarningCode::CumulativeReasoning, message)?;
             }
         }
         if let Some(signature) = &detail.signature {

@@ -30,9 +30,7 @@ use crate::frame::Frame;
 use crate::json;
 use crate::json::{RawJson, Sourced, Str};
 use delta::{ReasoningDetails, emit, emit_call};
-use payload::{
-    ChatChunk, ChatContent, ChatDelta, ChatToolCall, Choice, GivenArguments, Specific, other_role,
-};
+use payload::{ChatChunk, ChatContent, ChatDelta, ChatToolCall, Choice, GivenArguments, Specific};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["openai", "chat", "chat-completions"],
@@ -165,10 +163,8 @@ impl Decoder for OpenAiChat {
             && self.progress.finished.values().all(|&finished| finished);
         if is_complete {
             if self.awaits_done && self.message.state != State::Failed {
-                out.warn(
-                    WarningCode::MissingDone,
-                    "the stream ended without `[DONE]`, after its finish reason",
-                )?;
+                let message = "the stream ended without `[DONE]`, after its finish reason";
+                out.warn(WarningCode::MissingDone, message)?;
             }
             return self.end(out);
         }
@@ -217,10 +213,8 @@ impl OpenAiChat {
         self.progress.has_gone_on |= !has_role && choices().next().is_some();
         let begins = chunk.failure().is_some() || has_content;
         if !self.message.is_open() && self.has_ended && !begins {
-            return out.warn(
-                WarningCode::AfterDone,
-                "a record after the end of its message was passed over",
-            );
+            let message = "a record after the end of its message was passed over";
+            return out.warn(WarningCode::AfterDone, message);
         }
         self.message.head.created = chunk.created.and_then(|json| time(json.get()));
         self.message.begin(id, chunk.model.non_empty(), out)?;
@@ -351,7 +345,7 @@ impl OpenAiChat {
     ) -> Done {
         if delta.role.is_some() {
             self.progress.others.remove(number);
-            if let Some(role) = other_role(&delta.role) {
+            if let Some(role) = delta.role.other_role() {
                 self.progress.others.insert(number, role.to_owned());
             }
         }

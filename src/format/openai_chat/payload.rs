@@ -235,12 +235,6 @@ impl<'a> ChatDelta<'a> {
     }
 }
 
-/// Returns a role that is not the model's.
-pub(super) fn other_role<'r>(role: &'r Option<Str<'_>>) -> Option<&'r str> {
-    let role = role.text()?;
-    matches!(role, "user" | "system" | "developer" | "tool" | "function").then_some(role)
-}
-
 /// True if a value is empty, or has only empty members: servers that send
 /// all that there can be send it so.
 fn is_blank(json: &str) -> bool {

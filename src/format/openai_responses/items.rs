@@ -63,10 +63,8 @@ impl Items {
             let named = NamedTool { index, id: None };
             let mut place = self.place(named, true, out)?;
             if self.items.get(&place).is_some_and(|state| !state.is_done) {
-                out.warn(
-                    WarningCode::ReusedIndex,
-                    "an item began under the index of one that wasn't done",
-                )?;
+                let message = "an item began under the index of one that wasn't done";
+                out.warn(WarningCode::ReusedIndex, message)?;
                 self.moved.insert(place, self.next());
                 place = self.next();
                 self.latest = place;
@@ -99,10 +97,8 @@ impl Items {
             let mut place = self.place(named, false, out)?;
             let here = self.items.get(&place);
             if here.is_some_and(|state| !state.is_done && !state.is_of(item.kind())) {
-                out.warn(
-                    WarningCode::ReusedIndex,
-                    "an item ended under the index of another one, which wasn't done",
-                )?;
+                let message = "an item ended under the index of another one, which wasn't done";
+                out.warn(WarningCode::ReusedIndex, message)?;
                 place = self.next();
             }
             let whole = Whole { item, json: json.get(), place };
@@ -132,10 +128,8 @@ impl Items {
                     return self.items.entry(place).or_default().compare(whole, out);
                 }
                 if is_repeated {
-                    out.warn(
-                        WarningCode::LateItem,
-                        "an item was whole only at the end of the response",
-                    )?;
+                    let message = "an item was whole only at the end of the response";
+                    out.warn(WarningCode::LateItem, message)?;
                 }
                 if Nature::of(item) == Nature::Call(None) {
                     answered.mark(item.id(), out)?;
@@ -201,10 +195,8 @@ impl Items {
             _ => index,
         });
         if index.is_none() && !std::mem::replace(&mut self.warned, true) {
-            out.warn(
-                WarningCode::MissingIndex,
-                "events without index were taken to be of the latest item",
-            )?;
+            let message = "events without index were taken to be of the latest item";
+            out.warn(WarningCode::MissingIndex, message)?;
         }
         let is_over = self.items.get(&self.latest).is_some_and(|state| is_new || state.is_done);
         let inferred = if is_over { self.next() } else { self.latest };
@@ -262,10 +254,8 @@ impl Items {
         let item = whole.item;
         let is_new = item.tags().next().is_some() && self.find(item).is_none();
         if is_new && self.items.get(&place).is_some_and(|state| state.is_done) {
-            out.warn(
-                WarningCode::ReusedIndex,
-                "a second item came under the index of another one",
-            )?;
+            let message = "a second item came under the index of another one";
+            out.warn(WarningCode::ReusedIndex, message)?;
             self.items.remove(&place);
         }
         self.note(place, item);

@@ -154,10 +154,8 @@ impl Responses {
             match self.message.state {
                 State::Closed => {}
                 State::Open if is_same => {
-                    return out.warn(
-                        WarningCode::DuplicateCreated,
-                        "the open response was created a second time",
-                    );
+                    let message = "the open response was created a second time";
+                    return out.warn(WarningCode::DuplicateCreated, message);
                 }
                 State::Open => self.cut(out)?,
                 State::Stopped | State::Failed => self.end(out)?,
@@ -178,10 +176,8 @@ impl Responses {
             return Ok(());
         }
         self.begin(None, None, out)?;
-        out.warn(
-            WarningCode::MissingCreated,
-            "a part of a response came without `response.created`",
-        )
+        let message = "a part of a response came without `response.created`";
+        out.warn(WarningCode::MissingCreated, message)
     }
 
     /// The last event of a response: it holds all of it.

@@ -130,10 +130,8 @@ impl ResponsesState {
         self.texts.clear();
         if !Nature::is_known(item.kind()) {
             let kind = json::quote(item.kind());
-            out.warn(
-                WarningCode::UnknownItem,
-                &format!("an item of type {kind} has no meaning here"),
-            )?;
+            let message = format!("an item of type {kind} has no meaning here");
+            out.warn(WarningCode::UnknownItem, &message)?;
         }
         out.flush()
     }

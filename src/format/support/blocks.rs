@@ -62,7 +62,7 @@ impl<W: GatheredBlock> OpenIndexedBlock<W> {
 }
 
 /// The blocks of one message.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct IndexedBlocks<W> {
     /// Those that have started and not stopped, by the provider's index.
     open: BTreeMap<u64, OpenIndexedBlock<W>>,
@@ -74,13 +74,6 @@ pub(crate) struct IndexedBlocks<W> {
     numbers: BTreeMap<u64, u64>,
     /// The bytes that have been gathered.
     gathered: usize,
-}
-
-impl<W> Default for IndexedBlocks<W> {
-    fn default() -> Self {
-        let (open, numbers) = (BTreeMap::new(), BTreeMap::new());
-        IndexedBlocks { open, count: 0, latest: 0, next: 0, numbers, gathered: 0 }
-    }
 }
 
 impl<W: GatheredBlock> IndexedBlocks<W> {
@@ -222,6 +215,7 @@ mod tests {
     use crate::event::Event;
     use crate::format::support::emit::Halves;
 
+    #[derive(Default)]
     struct Nothing;
 
     impl GatheredBlock for Nothing {

@@ -137,10 +137,8 @@ impl Calls {
             // It names none: the assembler finds its call.
             None if result.id.trim_ascii().is_empty() => {}
             None => {
-                out.warn(
-                    WarningCode::OrphanToolResult,
-                    "a result came for a call that is not in the message",
-                )?;
+                let message = "a result came for a call that is not in the message";
+                out.warn(WarningCode::OrphanToolResult, message)?;
                 self.early.insert(result.id.to_owned());
                 out.check_limit(self.early.len(), MAX_IDS, "results of no call in one message")?;
             }

@@ -116,7 +116,7 @@ impl Draft {
 
 /// Objects that are put together at once: in the order of their places, and else in that in which
 /// they began.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Drafts<T = Draft>(Vec<DraftObject<T>>);
 
 #[derive(Debug)]
@@ -124,12 +124,6 @@ struct DraftObject<T> {
     of: Of,
     place: Option<u64>,
     draft: T,
-}
-
-impl<T> Default for Drafts<T> {
-    fn default() -> Self {
-        Drafts(Vec::new())
-    }
 }
 
 impl<T: Default> Drafts<T> {

@@ -49,15 +49,8 @@ impl Lifecycle {
     /// Returns the state before the first message of a format, whose usage has
     /// these fields.
     pub(crate) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
-        let (state, head) = (State::Closed, MessageHead::default());
-        Lifecycle {
-            row,
-            state,
-            id: String::new(),
-            has_ended: false,
-            head,
-            meter: Meter::new(usage),
-        }
+        let (id, head, meter) = (String::new(), MessageHead::default(), Meter::new(usage));
+        Lifecycle { row, state: State::Closed, id, has_ended: false, head, meter }
     }
 
     /// True if a message has begun and not ended.

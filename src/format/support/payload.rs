@@ -119,6 +119,12 @@ pub(crate) trait OptionalStr {
         self.text().filter(|raw| !finish::is_none(raw))
     }
 
+    /// Returns the text if it is a role that is not the model's.
+    fn other_role(&self) -> Option<&str> {
+        let others = ["user", "system", "developer", "tool", "function"];
+        self.text().filter(|role| others.contains(role))
+    }
+
     /// Returns the text, or an empty one if it is missing.
     fn or_empty(&self) -> &str {
         self.text().unwrap_or_default()
