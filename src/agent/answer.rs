@@ -18,6 +18,15 @@ const MAX_HEAD: usize = 16 << 10;
 pub(super) struct AnswerReader<'a> {
     pipeline: Pipeline,
     name: String,
+    head: Vec<u8>,
+    /// True if nothing is reported.
+    is_silent: bool,
+    status: Status,
+    pub(super) gathered: Gathered<'a>,
+}
+
+/// What has come of an answer.
+pub(super) struct Gathered<'a> {
     /// The number of the round, and that of the attempt in it, from 1.
     round: (u64, u64),
     /// The end of the message, and what comes after it, until it is known whether it counts.
@@ -33,10 +42,6 @@ pub(super) struct AnswerReader<'a> {
     pub(super) fresh: Vec<PendingCall>,
     /// The indexes of the calls that were taken back since these were last taken.
     pub(super) withdrawn: Vec<u64>,
-    head: Vec<u8>,
-    /// True if nothing is reported.
-    is_silent: bool,
-    status: Status,
 }
 
 impl<'a> AnswerReader<'a> {
@@ -47,21 +52,11 @@ impl<'a> AnswerReader<'a> {
         usage: &'a mut Option<Usage<'static>>,
     ) -> Self {
         let sent = RequestTexts::new(request, config);
-        AnswerReader {
-            pipeline: Pipeline::new(&Config { sent: sent.texts(), ..config.clone() }),
-            sent,
-            said: String::new(),
-            name: format!("round {}", round.0),
-            round,
-            held: HeldEnd::default(),
-            message: LastMessage::default(),
-            usage,
-            fresh: Vec::new(),
-            withdrawn: Vec::new(),
-            head: Vec::new(),
-            is_silent: false,
-            status: Status::default(),
-        }
+        let pipeline = Pipeline::new(&Config { sent: sent.texts(), ..config.clone() });
+        let (held, message, said, fresh, withdrawn) = Default::default();
+        let gathered = Gathered { round, held, message, sent, said, usage, fresh, withdrawn };
+        let (name, (head, status)) = (format!("round {}", round.0), Default::default());
+        AnswerReader { pipeline, name, head, is_silent: false, status, gathered }
     }
 
     /// Takes the next bytes.
@@ -93,7 +88,7 @@ impl<'a> AnswerReader<'a> {
 
     /// Returns the end of the message: it is released once it is known whether the answer counts.
     pub(super) fn take_held(&mut self) -> HeldEnd {
-        std::mem::take(&mut self.held)
+        std::mem::take(&mut self.gathered.held)
     }
 
     /// True if nothing more needs to be read.
@@ -118,23 +113,8 @@ impl<'a> AnswerReader<'a> {
         out: &mut dyn Sink,
         run: impl FnOnce(&mut Pipeline, &mut dyn Sink) -> io::Result<()>,
     ) -> io::Result<()> {
-        let AnswerReader {
-            pipeline,
-            name,
-            round,
-            held,
-            message,
-            sent,
-            said,
-            usage,
-            fresh,
-            withdrawn,
-            is_silent,
-            status,
-            ..
-        } = self;
-        let tap =
-            RoundTap { out, round: *round, held, message, sent, said, usage, fresh, withdrawn };
+        let AnswerReader { pipeline, name, is_silent, status, gathered, .. } = self;
+        let tap = RoundTap { out, gathered };
         let stderr: &mut dyn Write = if *is_silent { &mut io::sink() } else { &mut io::stderr() };
         run(pipeline, &mut Witness::new(tap, status, name, stderr))
     }
@@ -175,24 +155,18 @@ impl HeldEnd {
 }
 
 /// Gathers what passes, and adds the round.
-struct RoundTap<'t> {
+struct RoundTap<'t, 'a> {
     out: &'t mut dyn Sink,
-    round: (u64, u64),
-    held: &'t mut HeldEnd,
-    message: &'t mut LastMessage,
-    sent: &'t RequestTexts,
-    said: &'t mut String,
-    usage: &'t mut Option<Usage<'static>>,
-    fresh: &'t mut Vec<PendingCall>,
-    withdrawn: &'t mut Vec<u64>,
+    gathered: &'t mut Gathered<'a>,
 }
 
-impl Sink for RoundTap<'_> {
+impl Sink for RoundTap<'_, '_> {
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
-        self.message.feed(event)?;
+        let so_far = &mut *self.gathered;
+        so_far.message.feed(event)?;
         let kind = match event.kind {
             Kind::Start(start) => {
-                let (round, attempt) = self.round;
+                let (round, attempt) = so_far.round;
                 let attempt = (attempt > 1).then_some(attempt);
                 Kind::Start(Start { round: Some(round), attempt, ..start })
             }
@@ -201,26 +175,28 @@ impl Sink for RoundTap<'_> {
             kind => kind,
         };
         match kind {
-            Kind::Usage(usage) => *self.usage = Some(self.usage.unwrap_or_default().plus(&usage)),
-            Kind::Text(_) | Kind::Reasoning(_) if self.message.is_plain() => {
-                self.said.extend(kind.text());
+            Kind::Usage(usage) => {
+                *so_far.usage = Some(so_far.usage.unwrap_or_default().plus(&usage));
+            }
+            Kind::Text(_) | Kind::Reasoning(_) if so_far.message.is_plain() => {
+                so_far.said.extend(kind.text());
             }
             Kind::ToolCall(call) if call.executor.is_none() => {
-                let is_plain = self.message.is_plain();
-                if let Some(last) = self.message.calls.last_mut() {
-                    last.is_echo = is_plain && self.sent.holds(&call, self.said);
+                let is_plain = so_far.message.is_plain();
+                if let Some(last) = so_far.message.calls.last_mut() {
+                    last.is_echo = is_plain && so_far.sent.holds(&call, &so_far.said);
+                    so_far.fresh.push(last.clone());
                 }
-                self.fresh.extend(self.message.calls.last().cloned());
             }
             Kind::InvalidToolCall(call) if call.reason == Reason::Withdrawn => {
-                self.fresh.retain(|fresh| fresh.index != call.index);
-                self.withdrawn.push(call.index);
+                so_far.fresh.retain(|fresh| fresh.index != call.index);
+                so_far.withdrawn.push(call.index);
             }
             _ => {}
         }
-        let is_empty = matches!(kind, Kind::Finish(_)) && self.message.is_empty;
-        if is_empty || self.held.waits(&kind) {
-            self.held.0.push((event.choice, Owned::new(kind)));
+        let is_empty = matches!(kind, Kind::Finish(_)) && so_far.message.is_empty;
+        if is_empty || so_far.held.waits(&kind) {
+            so_far.held.0.push((event.choice, Owned::new(kind)));
             return Ok(());
         }
         self.out.feed(&Event { kind, ..*event })

@@ -374,20 +374,20 @@ impl<'a> Rounds<'a> {
                     return Err(Stop::Deadline);
                 }
             }
-            for call in reader.fresh.drain(..) {
+            for call in reader.gathered.fresh.drain(..) {
                 if is_eager && runner.is_eager(&call) {
                     runner.admit(&call, deadline, *out)?;
                 }
             }
-            runner.withdraw(&std::mem::take(&mut reader.withdrawn), children);
+            runner.withdraw(&std::mem::take(&mut reader.gathered.withdrawn), children);
             runner.fill(children, *out)?;
         };
         let failed = failure(&program.display().to_string(), status);
         reader.finish(failed.is_some(), *out).map_err(Stop::Lost)?;
         out.flush().map_err(Stop::Lost)?;
-        runner.withdraw(&reader.withdrawn, children);
+        runner.withdraw(&reader.gathered.withdrawn, children);
         let wait = reader.retry_after();
-        let (end, message) = (reader.take_held(), std::mem::take(&mut reader.message));
+        let (end, message) = (reader.take_held(), std::mem::take(&mut reader.gathered.message));
         Ok(Ok(CommandAnswer { message, end, failed, wait }))
     }
 
