@@ -5,8 +5,6 @@ use crate::cut::Cut as _;
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
-
 /// The text in the place of half a character.
 const HALF: &str = "\u{FFFD}";
 
@@ -114,14 +112,6 @@ impl<'a> Str<'a> {
         !self.is_empty() && self.flawed().is_none()
     }
 
-    /// Borrows a string from the bytes that serde_json gives, in generalised UTF-8.
-    pub fn from_borrowed(bytes: &'a [u8]) -> Self {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Str::from(text),
-            Err(_) => Str::from_wtf8(bytes),
-        }
-    }
-
     /// Copies a string from the bytes that serde_json gives, in generalised UTF-8.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
@@ -215,51 +205,53 @@ fn is_low(unit: u16) -> bool {
     unit >= 0xDC00
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Asked for bytes, serde_json passes lone surrogates on in generalised
-        // UTF-8; asked for a string, it rejects the whole record.
-        deserializer.deserialize_bytes(StrVisitor)
-    }
-}
-
-struct StrVisitor;
-
-impl<'de> Visitor<'de> for StrVisitor {
-    type Value = Str<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Str::from(text))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        self.visit_string(text.to_owned())
-    }
-
-    fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
-        Ok(Str::from(text))
-    }
-
-    fn visit_borrowed_bytes<E: Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
-        Ok(Str::from_borrowed(bytes))
-    }
-
-    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
-        Ok(Str::from_bytes(bytes))
-    }
-
-    fn visit_seq<A: serde::de::SeqAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
-        Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
     use super::*;
+
+    impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            // Asked for bytes, serde_json passes lone surrogates on in generalised
+            // UTF-8; asked for a string, it rejects the whole record.
+            deserializer.deserialize_bytes(StrVisitor)
+        }
+    }
+
+    struct StrVisitor;
+
+    impl<'de> Visitor<'de> for StrVisitor {
+        type Value = Str<'de>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string")
+        }
+
+        fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+            Ok(Str::from(text))
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            self.visit_string(text.to_owned())
+        }
+
+        fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
+            Ok(Str::from(text))
+        }
+
+        fn visit_borrowed_bytes<E: Error>(self, bytes: &'de [u8]) -> Result<Self::Value, E> {
+            Ok(std::str::from_utf8(bytes).map_or_else(|_| Str::from_bytes(bytes), Str::from))
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+            Ok(Str::from_bytes(bytes))
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
+            Err(A::Error::invalid_type(serde::de::Unexpected::Seq, &self))
+        }
+    }
 
     #[track_caller]
     fn check(json: &[u8], text: &str, low: Option<u16>, high: Option<u16>, replaced: bool) {
