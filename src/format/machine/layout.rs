@@ -136,6 +136,14 @@ struct NodeSlot {
 #[derive(Default)]
 pub(super) struct RecordValues<'t>(SmallVec<[Value<'t>; 24]>);
 
+/// An object that is read.
+struct OpenObject<'o, 't> {
+    tables: &'o RowTables,
+    /// Where its slots begin.
+    begin: usize,
+    values: &'o mut RecordValues<'t>,
+}
+
 pub(super) enum Value<'t> {
     Nothing,
     Text(Str<'t>),
@@ -268,42 +276,39 @@ impl RowTables {
         values.0.resize_with(begin + HEAD + layout.size, || Value::Nothing);
         values.set(begin + 1, Value::Kind(kind));
         let start = reader.position();
+        let mut object = OpenObject { tables: self, begin: begin + HEAD, values };
         if !layout.top.slots.is_empty() {
-            self.value(&layout.top, begin + HEAD, reader, values)?;
+            object.value(&layout.top, reader)?;
         } else if reader.peek()? == b'{' || !layout.asks_for_all() {
-            self.inside(&layout.top, begin + HEAD, reader, values)?;
+            object.inside(&layout.top, reader)?;
         } else {
             reader.skip()?;
         }
         values.set(begin + 2, Value::Json(reader.since(start)?.trim_ascii()));
         Ok(begin)
     }
+}
 
-    /// Reads a value at a place, or on the way to some; `begin` is where the slots begin.
-    fn value<'t>(
-        &self,
-        node: &Node,
-        begin: usize,
-        reader: &mut Reader<'t>,
-        values: &mut RecordValues<'t>,
-    ) -> Result<(), Fault> {
+impl<'t> OpenObject<'_, 't> {
+    /// Reads a value at a place, or on the way to some.
+    fn value(&mut self, node: &Node, reader: &mut Reader<'t>) -> Result<(), Fault> {
         if reader.peek()? == b'n' {
             return Option::<()>::from_json(reader).map(drop);
         }
         match node.slots.as_slice() {
             [] if node.is_leaf() => reader.skip(),
             [] if !node.is_asked && !matches!(reader.peek()?, b'{' | b'[') => reader.skip(),
-            [] => self.inside(node, begin, reader, values),
-            [slot] if node.is_leaf() => self.slot(slot, begin, reader, values),
+            [] => self.inside(node, reader),
+            [slot] if node.is_leaf() => self.slot(slot, reader),
             slots => {
                 let mut after = reader.fork();
                 after.skip()?;
                 for slot in slots {
-                    self.slot(slot, begin, &mut reader.fork(), values)?;
+                    self.slot(slot, &mut reader.fork())?;
                 }
                 let is_list = reader.peek()? == b'[' && !node.elements.is_empty();
                 if !node.is_leaf() && (is_list || reader.peek()? == b'{') {
-                    self.inside(node, begin, &mut reader.fork(), values)?;
+                    self.inside(node, &mut reader.fork())?;
                 }
                 *reader = after;
                 Ok(())
@@ -311,13 +316,7 @@ impl RowTables {
         }
     }
 
-    fn slot<'t>(
-        &self,
-        slot: &NodeSlot,
-        begin: usize,
-        reader: &mut Reader<'t>,
-        values: &mut RecordValues<'t>,
-    ) -> Result<(), Fault> {
+    fn slot(&mut self, slot: &NodeSlot, reader: &mut Reader<'t>) -> Result<(), Fault> {
         let first = reader.peek()?;
         if !slot.begins.is_empty() && !slot.begins.contains(&first) {
             return reader.skip();
@@ -330,31 +329,27 @@ impl RowTables {
             }
             Wanted::Index => Value::Index(u64::from_json(reader)?),
             Wanted::Json | Wanted::Something => Value::Json(RawJson::from_json(reader)?.get()),
-            Wanted::Group(number) => self.objects(number, reader, values)?,
+            Wanted::Group(number) => self.objects(number, reader)?,
         };
-        values.add(begin + slot.number, value);
+        self.values.add(self.begin + slot.number, value);
         Ok(())
     }
 
     /// Reads the objects of a group, in a list or one by itself.
-    fn objects<'t>(
-        &self,
-        number: usize,
-        reader: &mut Reader<'t>,
-        values: &mut RecordValues<'t>,
-    ) -> Result<Value<'t>, Fault> {
-        let Some(table) = self.groups.get(number) else { return Err(Fault::Syntax) };
+    fn objects(&mut self, number: usize, reader: &mut Reader<'t>) -> Result<Value<'t>, Fault> {
+        let Some(table) = self.tables.groups.get(number) else { return Err(Fault::Syntax) };
         if table.is_record {
             return Str::from_json(reader).map(Value::Text);
         }
         if reader.peek()? != b'[' {
-            return self.object(table, "", reader, values).map(|at| Value::Objects(Some((at, at))));
+            let at = self.tables.object(table, "", reader, self.values)?;
+            return Ok(Value::Objects(Some((at, at))));
         }
         let mut ends: Option<(usize, usize)> = None;
         reader.elements(&"an object or an array of them", &mut |reader| {
-            let at = self.object(table, "", reader, values)?;
+            let at = self.tables.object(table, "", reader, self.values)?;
             if let Some((_, last)) = ends {
-                values.link(last, at);
+                self.values.link(last, at);
             }
             ends = Some((ends.map_or(at, |(first, _)| first), at));
             Ok(())
@@ -363,20 +358,14 @@ impl RowTables {
     }
 
     /// Reads what is inside of a value.
-    fn inside<'t>(
-        &self,
-        node: &Node,
-        begin: usize,
-        reader: &mut Reader<'t>,
-        values: &mut RecordValues<'t>,
-    ) -> Result<(), Fault> {
+    fn inside(&mut self, node: &Node, reader: &mut Reader<'t>) -> Result<(), Fault> {
         if !node.elements.is_empty() && reader.peek()? == b'[' {
             let mut next = 0;
             return reader.elements(&"an array", &mut |reader| {
                 let wanted = node.elements.iter().find(|(index, _)| *index == next);
                 next += 1;
                 match wanted {
-                    Some((_, node)) => self.value(node, begin, reader, values),
+                    Some((_, node)) => self.value(node, reader),
                     None => reader.skip(),
                 }
             });
@@ -387,9 +376,9 @@ impl RowTables {
                 None => reader.skip(),
                 Some(member) => {
                     if let (Some(slot), Some(key)) = (member.key, node.keys.get(field)) {
-                        values.set(begin + slot, Value::Text(Str::from(key.name())));
+                        self.values.set(self.begin + slot, Value::Text(Str::from(key.name())));
                     }
-                    self.value(member, begin, reader, values)
+                    self.value(member, reader)
                 }
             };
             return reader.object("object", &node.keys, read).map(drop);
@@ -401,9 +390,9 @@ impl RowTables {
             });
             let Some(member) = member else { return reader.skip() };
             if let Some(slot) = member.key {
-                values.set(begin + slot, Value::Text(key));
+                self.values.set(self.begin + slot, Value::Text(key));
             }
-            self.value(member, begin, reader, values)
+            self.value(member, reader)
         })
     }
 }

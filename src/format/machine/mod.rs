@@ -26,6 +26,7 @@ mod state;
 mod tests;
 
 use std::borrow::Cow;
+use std::io;
 
 use smallvec::SmallVec;
 
@@ -79,7 +80,7 @@ impl Decoder for Machine {
             return error::report_failure(&frame, out);
         }
         let table = program.records(frame.event_type);
-        emitter.records(program, table, &frame, Scope::default(), out)
+        emitter.records(program, table, Scope::of(&frame), out)
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
@@ -165,15 +166,15 @@ impl Emitter {
         &mut self,
         program: &RowTables,
         table: &Table,
-        frame: &Frame,
         scope: Scope,
         out: &mut EventOut,
     ) -> Done {
+        let frame = scope.frame;
         if program.is_text(table, frame.event_type, frame.data) {
             let (text, mut values) = (frame.text(), RecordValues::default());
             program.take(table, &text, frame.event_type, &mut values);
             let fields = Fields::of_record(program, table, &values, frame.event_type);
-            return fields.map_or(Ok(()), |fields| self.record(frame, scope, false, fields, out));
+            return fields.map_or(Ok(()), |fields| self.record(scope, false, fields, out));
         }
         let takes_any = program.takes_any(table, frame.event_type, frame.data);
         each_record(frame, takes_any, out, &mut |source, text, is_lost, out| {
@@ -181,26 +182,19 @@ impl Emitter {
             program.read(table, (source, text), frame.event_type, &mut values)?;
             let fields = Fields::of_record(program, table, &values, frame.event_type);
             let frame = frame.with(text.as_bytes());
-            let emit: &mut dyn FnMut(&mut EventOut<'_>) -> Done = &mut |out| {
-                fields.map_or(Ok(()), |fields| self.record(&frame, scope, is_lost, fields, out))
-            };
+            let scope = Scope { frame: &frame, ..scope };
+            let emit: &mut dyn FnMut(&mut EventOut<'_>) -> Done =
+                &mut |out| fields.map_or(Ok(()), |fields| self.record(scope, is_lost, fields, out));
             Ok(if is_lost { out.distrusted(emit) } else { emit(out) })
         })
     }
 
     /// Emits what a record holds. If the flag is true, it lacks a value that could not be read.
-    fn record(
-        &mut self,
-        frame: &Frame,
-        scope: Scope,
-        is_lost: bool,
-        fields: Fields,
-        out: &mut EventOut,
-    ) -> Done {
+    fn record(&mut self, scope: Scope, is_lost: bool, fields: Fields, out: &mut EventOut) -> Done {
         self.remember(fields);
         self.repeats = true;
         self.log.is_in_trouble = false;
-        let is_known = self.rules(frame, scope, fields, out)?;
+        let is_known = self.rules(scope, fields, out)?;
         self.log.has_begun = true;
         if is_known {
             return Ok(());
@@ -211,7 +205,7 @@ impl Emitter {
         }
         let kind = fields.kind();
         let kind = if kind.is_empty() { fields.first_key() } else { Cow::Borrowed(kind) };
-        let is_error = self.message.stray(frame, &kind, out)?;
+        let is_error = self.message.stray(scope.frame, &kind, out)?;
         if is_error { self.end(out) } else { Ok(()) }
     }
 
@@ -232,13 +226,7 @@ impl Emitter {
 
     /// Applies the rules for an object: those for its members, or the first one that applies.
     /// Returns false if there is none.
-    fn rules(
-        &mut self,
-        frame: &Frame,
-        scope: Scope,
-        fields: Fields,
-        out: &mut EventOut,
-    ) -> std::io::Result<bool> {
+    fn rules(&mut self, scope: Scope, fields: Fields, out: &mut EventOut) -> io::Result<bool> {
         let Some(number) = fields.case() else { return Ok(false) };
         let Some(case) = fields.table.case(number) else { return Ok(false) };
         let mut keys: SmallVec<[&str; 4]> = SmallVec::new();
@@ -248,7 +236,7 @@ impl Emitter {
                 && applies(rule, member)
             {
                 keys.push(key);
-                self.rule(rule, frame, scope, member, out)?;
+                self.rule(rule, scope, member, out)?;
             }
         }
         if !keys.is_empty() {
@@ -261,17 +249,10 @@ impl Emitter {
             .iter()
             .filter(is_of)
             .find(|rule| (!rule.first || !self.log.has_begun) && applies(rule, fields));
-        rule.map_or(Ok(false), |rule| self.rule(rule, frame, scope, fields, out).map(|()| true))
+        rule.map_or(Ok(false), |rule| self.rule(rule, scope, fields, out).map(|()| true))
     }
 
-    fn rule(
-        &mut self,
-        rule: &Rule,
-        frame: &Frame,
-        mut scope: Scope,
-        fields: Fields,
-        out: &mut EventOut,
-    ) -> Done {
+    fn rule(&mut self, rule: &Rule, mut scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
         let begins = fields.is_record() || rule.begin != Begin::Late || self.spec.log.is_some();
         if self.is_subagents(rule, fields, out)? || begins && !self.begin(rule, fields, out)? {
             return Ok(());
@@ -302,9 +283,9 @@ impl Emitter {
         let results = self.turn.round.results;
         let is_unfinished = rule.is_body() && reason.is_none() && failure.is_none();
         if is_unfinished {
-            out.unclosed(|out| self.content(rule, frame, scope, fields, out))?;
+            out.unclosed(|out| self.content(rule, scope, fields, out))?;
         } else {
-            self.content(rule, frame, scope, fields, out)?;
+            self.content(rule, scope, fields, out)?;
         }
         self.usage(rule, scope, fields);
         if rule.prompt && self.turn.round.results == results {
@@ -345,7 +326,7 @@ impl Emitter {
     }
 
     /// Begins the message as a rule says. Returns false if its record is of none.
-    fn begin(&mut self, rule: &Rule, fields: Fields, out: &mut EventOut) -> std::io::Result<bool> {
+    fn begin(&mut self, rule: &Rule, fields: Fields, out: &mut EventOut) -> io::Result<bool> {
         let is_log = self.spec.log.is_some();
         match (rule.begin, self.message.state) {
             (Begin::No, _) => return Ok(true),
@@ -434,14 +415,7 @@ impl Emitter {
     }
 
     /// Emits what an object holds of what the model wrote.
-    fn content(
-        &mut self,
-        rule: &Rule,
-        frame: &Frame,
-        scope: Scope,
-        fields: Fields,
-        out: &mut EventOut,
-    ) -> Done {
+    fn content(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
         if rule.is_seam() {
             out.flush()?;
         }
@@ -501,7 +475,7 @@ impl Emitter {
         if let Some(result) = &rule.result {
             self.result(result, scope, fields, out)?;
         }
-        self.inside(rule, frame, scope, fields, out)?;
+        self.inside(rule, scope, fields, out)?;
         if let Some(signature) = fields.word(rule.signature) {
             out.signature(scope.choice, &signature)?;
         }
@@ -526,20 +500,14 @@ impl Emitter {
     }
 
     /// Emits what the objects inside of an object hold.
-    fn inside(
-        &mut self,
-        rule: &Rule,
-        frame: &Frame,
-        scope: Scope,
-        fields: Fields,
-        out: &mut EventOut,
-    ) -> Done {
+    fn inside(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
         let mut is_empty = true;
         for leads in rule.each {
             let Some((places, _)) = split_each(leads) else { continue };
             if let Some((table, text)) = fields.encoded(places) {
-                let frame = Frame { event_type: "", ..frame.with(text.as_str().as_bytes()) };
-                self.records(fields.program(), table, &frame, scope, out)?;
+                let data = text.as_str().as_bytes();
+                let frame = &Frame { event_type: "", ..scope.frame.with(data) };
+                self.records(fields.program(), table, Scope { frame, ..scope }, out)?;
                 is_empty = false;
             }
             for object in fields.each(places) {
@@ -553,8 +521,8 @@ impl Emitter {
                     self.session[1] = Some(model.into_owned());
                 }
                 let calls = self.turn.native_calls;
-                if !self.rules(frame, scope, object, out)? {
-                    self.unknown(frame, scope, object, out)?;
+                if !self.rules(scope, object, out)? {
+                    self.unknown(scope, object, out)?;
                 }
                 if is_native && calls == self.turn.native_calls {
                     let index = scope.block.map(|(index, _)| index);
@@ -565,14 +533,14 @@ impl Emitter {
         match scope.block.filter(|_| is_empty && !rule.each.is_empty()) {
             Some((index, _)) => {
                 self.turn.blocks.pass_over(index, out)?;
-                out.unknown(frame, fields.kind())
+                out.unknown(scope.frame, fields.kind())
             }
             None => Ok(()),
         }
     }
 
     /// Takes an object that no rule is for.
-    fn unknown(&mut self, frame: &Frame, scope: Scope, object: Fields, out: &mut EventOut) -> Done {
+    fn unknown(&mut self, scope: Scope, object: Fields, out: &mut EventOut) -> Done {
         let is_keyed = object.table.is_keyed();
         if !is_keyed && object.kind().is_empty() {
             return Ok(());
@@ -582,7 +550,7 @@ impl Emitter {
                 self.turn.blocks.pass_over(index, out)?;
             }
             let kind = if is_keyed { object.first_key() } else { Cow::Borrowed(object.kind()) };
-            return out.unknown(frame, &kind);
+            return out.unknown(scope.frame, &kind);
         }
         let blocks = match is_keyed {
             true => json::members(object.here())

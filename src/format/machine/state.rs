@@ -28,8 +28,10 @@ const MAX_TEXTS: usize = 1 << 14;
 const MAX_FOREIGN: usize = 4096;
 
 /// What an object has from those around it.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Scope<'t> {
+    /// The frame of the record.
+    pub(super) frame: &'t Frame<'t>,
     pub(super) is_whole: bool,
     /// True if all of the message comes at once: why it stopped says whether calls are whole.
     pub(super) is_body: bool,
@@ -45,6 +47,15 @@ pub(super) struct Scope<'t> {
     pub(super) part: Option<u64>,
     /// The provider's JSON of the call or the block that it is, or of a piece of one.
     pub(super) native: Option<Piece<'t>>,
+}
+
+impl<'t> Scope<'t> {
+    /// Returns what a record has.
+    pub(super) fn of(frame: &'t Frame<'t>) -> Self {
+        let (is_whole, is_body, is_cumulative, is_last) = Default::default();
+        let (choice, block, part, native) = Default::default();
+        Scope { frame, is_whole, is_body, is_cumulative, is_last, choice, block, part, native }
+    }
 }
 
 /// The state of the message that is open.
