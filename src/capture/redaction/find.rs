@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem, memrchr};
 
 use crate::capture::redaction::decoded::{LINE_END, UnescapedText};
+use crate::capture::redaction::names::{
+    COOKIE_ATTRIBUTES, NO_VALUES, OPTIONS, SCHEMES, SecretPlace, may_end_name, named,
+};
 use crate::capture::redaction::word::{ADDRESS, is_word};
 use crate::cut::Cut as _;
-use crate::event::secrets::{
-    COOKIE_ATTRIBUTES, Letters, NO_VALUES, OPTIONS, SCHEMES, SHAPES, SecretPlace, SecretShape,
-    may_end_name, named,
-};
+use crate::event::secrets::{Letters, SHAPES, SecretShape};
 
 /// The shortest token after `Bearer` in a text, in bytes: shorter ones are words.
 const MIN_TOKEN: usize = 16;

@@ -1,13 +1,14 @@
 //! Secrets in a capture, replaced by words of the same length.
 //!
 //! A capture is taken as a whole: a secret keeps its word wherever it stands, and no offset, chunk
-//! size or length changes. `event/secrets.rs` has the table of what is looked for, `find.rs` the
-//! scanner that looks. In an AWS event stream the checksums are made anew, and text that is written in
-//! base64 or in hexadecimal digits is looked into (`coded.rs`).
+//! size or length changes. `event/secrets.rs` and `names.rs` have the tables of what is looked for,
+//! `find.rs` the scanner that looks. In an AWS event stream the checksums are made anew, and text that
+//! is written in base64 or in hexadecimal digits is looked into (`coded.rs`).
 
 mod coded;
 mod decoded;
 mod find;
+mod names;
 mod word;
 
 use std::collections::BTreeMap;
