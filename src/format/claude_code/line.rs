@@ -78,10 +78,6 @@ payload! {
 }
 
 impl ClaudeLine<'_> {
-    pub(super) fn is_init(&self) -> bool {
-        self.subtype.text() == Some("init")
-    }
-
     pub(super) fn is_of_subagent(&self) -> bool {
         self.parent_tool_use_id.is_some() || self.is_sidechain == Some(true)
     }

@@ -139,7 +139,7 @@ impl ClaudeCode {
             return self.aside(frame, line, out);
         }
         match (kind, line.message, line.event) {
-            ("system", ..) if line.is_init() => self.begin(line, None, out),
+            ("system", ..) if line.subtype.text() == Some("init") => self.begin(line, None, out),
             ("assistant", Some(json), _) => {
                 let json = in_blocks(json.get());
                 let frame = frame.with(json.as_bytes());

@@ -1,32 +1,20 @@
 //! The fields of calls and of what came of them.
 
-use crate::format::support::payload::{OptionalStr, payload, word};
+use crate::format::support::payload::{payload, word};
 use crate::json::{Fault, FromJson, RawJson, Reader, Str};
 
 payload! {
     /// A call, or a fragment of one: one with nothing in it closes the call.
     pub(in crate::format) struct FunctionCall<'a> {
-        id: Option<Str<'a>>,
-        name: Option<Str<'a>>,
-        args: Option<RawJson<'a>>,
+        pub(super) id: Option<Str<'a>>,
+        pub(super) name: Option<Str<'a>>,
+        pub(super) args: Option<RawJson<'a>>,
         partial_args: Option<Vec<PartialArg<'a>>> = "partialArgs" | "partial_args",
         will_continue: Option<bool> = "willContinue" | "will_continue",
     }
 }
 
 impl<'a> FunctionCall<'a> {
-    pub(super) fn id(&self) -> Option<&str> {
-        self.id.non_blank()
-    }
-
-    pub(super) fn name(&self) -> Option<&str> {
-        self.name.non_empty()
-    }
-
-    pub(super) fn args(&self) -> Option<&'a str> {
-        self.args.map(RawJson::get)
-    }
-
     pub(super) fn partial_args(&self) -> &[PartialArg<'a>] {
         self.partial_args.as_deref().unwrap_or_default()
     }
@@ -81,36 +69,22 @@ payload! {
 
     /// A tool on the provider's side: its call or its response.
     pub(in crate::format) struct ServerTool<'a> {
-        id: Option<Str<'a>>,
-        tool_type: Option<Str<'a>> = "toolType" | "tool_type",
+        pub(super) id: Option<Str<'a>>,
+        pub(super) tool_type: Option<Str<'a>> = "toolType" | "tool_type",
         pub(super) args: Option<RawJson<'a>>,
         pub(super) response: Option<RawJson<'a>>,
-    }
-}
-
-impl ServerTool<'_> {
-    pub(super) fn id(&self) -> Option<&str> {
-        self.id.non_blank()
-    }
-
-    pub(super) fn name(&self) -> Option<&str> {
-        self.tool_type.non_empty()
     }
 }
 
 payload! {
     /// The members that code and its result share.
     pub(super) struct Identified<'a> {
-        id: Option<Str<'a>>,
+        pub(super) id: Option<Str<'a>>,
         outcome: Option<RawJson<'a>>,
     }
 }
 
 impl Identified<'_> {
-    pub(super) fn id(&self) -> Option<&str> {
-        self.id.non_blank()
-    }
-
     /// True if the code failed; `None` where the result has no outcome.
     pub(super) fn is_error(&self) -> Option<bool> {
         let outcome = word(self.outcome?);

@@ -44,13 +44,8 @@ pub(super) static FORMAT: Format = Format {
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
     ..Format::new("gemini", |_| {
-        let message = Lifecycle::new(&FORMAT, USAGE);
-        Box::new(Gemini {
-            message,
-            progress: GeminiProgress::default(),
-            holds: Holds::Stream,
-            repeats: false,
-        })
+        let (message, progress) = (Lifecycle::new(&FORMAT, USAGE), GeminiProgress::default());
+        Box::new(Gemini { message, progress, holds: Holds::Stream, repeats: false })
     })
 };
 
@@ -118,15 +113,19 @@ impl Decoder for Gemini {
         }
         self.holds = frame.framing.holds;
         if frame.event_type == "error" {
-            return self.fail(&frame.text(), out);
+            return self.message.fail(&frame.text(), out);
         }
         read!(&frame, out, |chunk: GeminiChunk| {
             let inner = chunk.response.filter(|json| json.get().starts_with('{'));
             match inner.filter(|_| !chunk.is_answer()) {
-                Some(json) => self.unwrap(&frame.part(json), out)?,
+                // Of what stands under `response`, no `response` counts.
+                Some(json) => {
+                    let frame = frame.part(json);
+                    read!(&frame, out, |chunk: GeminiChunk| self.chunk(&frame, chunk, out))?
+                }
                 None => return self.chunk(&frame, chunk, out),
             }
-            chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
+            chunk.error.map_or(Ok(()), |error| self.message.fail(error.get(), out))
         })
     }
 
@@ -159,11 +158,6 @@ impl Decoder for Gemini {
 }
 
 impl Gemini {
-    /// Reads what stands under `response`, but no `response` in there.
-    fn unwrap(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        read!(frame, out, |chunk: GeminiChunk| self.chunk(frame, chunk, out))
-    }
-
     fn chunk(&mut self, frame: &Frame, chunk: &GeminiChunk, out: &mut EventOut) -> Done {
         if !chunk.is_answer() {
             return self.stray(frame, chunk, out);
@@ -193,7 +187,7 @@ impl Gemini {
         if let Some(usage) = chunk.usage_metadata {
             self.message.meter.feed(usage.get());
         }
-        chunk.error.map_or(Ok(()), |error| self.fail(error.get(), out))
+        chunk.error.map_or(Ok(()), |error| self.message.fail(error.get(), out))
     }
 
     /// A record that is no chunk.
@@ -202,11 +196,7 @@ impl Gemini {
         if !is_error {
             return out.unknown(frame, Record::new(frame).first_key());
         }
-        self.fail(&frame.text(), out)
-    }
-
-    fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
-        self.message.fail(json, out)
+        self.message.fail(&frame.text(), out)
     }
 
     /// Ends the open message if a chunk is of another one: of another id; or

@@ -117,9 +117,11 @@ impl GeminiParts {
         native: Option<Piece>,
         out: &mut EventOut,
     ) -> Done {
-        let is_of_open = |open: &OpenPart| call.id().is_some() && call.id() == open.id.as_deref();
-        let is_next = call.name().is_some() && !self.open.as_ref().is_some_and(is_of_open);
-        let has_arguments = call.args().is_some() || !call.partial_args().is_empty();
+        let id = call.id.non_blank();
+        let is_of_open = |open: &OpenPart| id.is_some() && id == open.id.as_deref();
+        let is_next =
+            call.name.non_empty().is_some() && !self.open.as_ref().is_some_and(is_of_open);
+        let has_arguments = call.args.is_some() || !call.partial_args().is_empty();
         if is_next || (self.open.is_none() && has_arguments) {
             self.close(Close::Inferred, out)?;
             self.begin(call, signature, native, out)?;
@@ -131,7 +133,7 @@ impl GeminiParts {
             out.call(self.choice, part)?;
         }
         let Some(open) = &mut self.open else { return Ok(()) };
-        if let Some(args) = call.args().filter(|args| *args != "{}") {
+        if let Some(args) = call.args.map(RawJson::get).filter(|args| *args != "{}") {
             let earlier = open.whole.replace(args.to_owned());
             if earlier.is_some_and(|earlier| earlier != args) {
                 open.tree.refuse(Reason::Conflict);
@@ -155,12 +157,12 @@ impl GeminiParts {
         native: Option<Piece>,
         out: &mut EventOut,
     ) -> Done {
-        let (key, id, name) = (self.key(), call.id(), call.name());
+        let (key, id, name) = (self.key(), call.id.non_blank(), call.name.non_empty());
         let part = CallPart { key, id, name, signature, native, ..CallPart::default() };
         if !call.is_streamed() {
-            return self.whole(CallPart { arguments: arguments(call.args()), ..part }, out);
+            return self.whole(CallPart { arguments: arguments(call.args), ..part }, out);
         }
-        let id = call.id().map(str::to_owned);
+        let id = id.map(str::to_owned);
         self.open = Some(OpenPart { key, id, whole: None, tree: ArgumentTree::default() });
         out.call(self.choice, part)
     }
@@ -212,10 +214,10 @@ impl GeminiParts {
         out: &mut EventOut,
     ) -> Done {
         let code: Identified<'_> = json::read(json.get()).unwrap_or_default();
-        self.code = code.id().unwrap_or_default().to_owned();
+        self.code = code.id.non_blank().unwrap_or_default().to_owned();
         let part = CallPart {
             key: self.key(),
-            id: code.id(),
+            id: code.id.non_blank(),
             name: Some(CODE_EXECUTION),
             arguments: Arguments::of_value(json.get()),
             executor: Some(Executor::Provider),
@@ -235,9 +237,9 @@ impl GeminiParts {
     ) -> Done {
         let part = CallPart {
             key: self.key(),
-            id: call.id(),
-            name: call.name(),
-            arguments: arguments(call.args.map(RawJson::get)),
+            id: call.id.non_blank(),
+            name: call.tool_type.non_empty(),
+            arguments: arguments(call.args),
             executor: Some(Executor::Provider),
             signature,
             native,
@@ -250,7 +252,7 @@ impl GeminiParts {
         if let Some(json) = part.code_execution_result {
             let result: Identified<'_> = json::read(json.get()).unwrap_or_default();
             let result = ToolResult {
-                id: result.id().unwrap_or(&self.code),
+                id: result.id.non_blank().unwrap_or(&self.code),
                 name: Some(CODE_EXECUTION),
                 output: Output::Json(json.get()),
                 is_error: result.is_error(),
@@ -261,8 +263,8 @@ impl GeminiParts {
         }
         if let Some(response) = &part.tool_response {
             let result = ToolResult {
-                id: response.id().unwrap_or_default(),
-                name: response.name(),
+                id: response.id.non_blank().unwrap_or_default(),
+                name: response.tool_type.non_empty(),
                 output: output(response.response),
                 executor: Some(Executor::Provider),
                 ..ToolResult::default()
@@ -309,8 +311,8 @@ impl OpenPart {
     }
 }
 
-fn arguments(json: Option<&str>) -> Arguments<'_> {
-    json.map_or(Arguments::None, Arguments::Value)
+fn arguments(json: Option<RawJson<'_>>) -> Arguments<'_> {
+    json.map_or(Arguments::None, |json| Arguments::Value(json.get()))
 }
 
 fn output(json: Option<RawJson<'_>>) -> Output<'_> {

@@ -2,7 +2,7 @@
 
 use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::answers::{function, functions, given, is_answer, plain, user};
+use crate::format::support::answers::{function, given, plain};
 use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
@@ -10,23 +10,15 @@ use crate::json;
 use crate::json::array;
 
 pub(in crate::format) static REQUEST: Request = Request {
-    list: "messages",
-    shape: &chat::SHAPE,
     endpoints: &["/api/chat"],
     streams: true,
     marks: &["options", "keep_alive", "think"],
-    by_id: None,
     turn: || Box::new(OllamaTurn::default()),
     fit: |_, append| append,
-    is_answer,
-    paused: &[],
     calls,
     results: |answers| answers.iter().map(result).collect(),
-    user,
-    system: chat::SYSTEM,
-    new: r#"{"model":"","messages":[],"stream":true}"#,
-    tools: |tools| ("tools", functions(tools)),
     choice: None,
+    ..chat::REQUEST
 };
 
 /// The message, as far as it has come: its texts and its lists grow.

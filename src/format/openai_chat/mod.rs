@@ -42,13 +42,8 @@ pub(super) static FORMAT: Format = Format {
     write: Some(&write::WRITING),
     ..Format::new("openai-chat", |_| {
         let (message, progress) = (Lifecycle::new(&FORMAT, USAGE), ChatProgress::default());
-        Box::new(OpenAiChat {
-            message,
-            progress,
-            awaits_done: false,
-            has_ended: false,
-            repeats: false,
-        })
+        let (awaits_done, has_ended, repeats) = Default::default();
+        Box::new(OpenAiChat { message, progress, awaits_done, has_ended, repeats })
     })
 };
 
@@ -150,7 +145,7 @@ impl Decoder for OpenAiChat {
         }
         self.awaits_done = frame.framing.ends_with_done;
         if frame.event_type == "error" {
-            return self.error(&frame.text(), out);
+            return self.message.fail(&frame.text(), out);
         }
         read!(&frame, out, |chunk: ChatChunk| self.chunk(&frame, chunk, out))
     }
@@ -159,9 +154,7 @@ impl Decoder for OpenAiChat {
         if !self.message.is_open() {
             return Ok(());
         }
-        let is_complete = !self.progress.finished.is_empty()
-            && self.progress.finished.values().all(|&finished| finished);
-        if is_complete {
+        if self.has_finished() {
             if self.awaits_done && self.message.state != State::Failed {
                 let message = "the stream ended without `[DONE]`, after its finish reason";
                 out.warn(WarningCode::MissingDone, message)?;
@@ -230,7 +223,7 @@ impl OpenAiChat {
             self.unread(frame, out)?;
         }
         if let Some(error) = chunk.failure() {
-            self.error(error, out)?;
+            self.message.fail(error, out)?;
         }
         if !is_body {
             return Ok(());
@@ -247,15 +240,11 @@ impl OpenAiChat {
         self.done(out)
     }
 
-    fn error(&mut self, json: &str, out: &mut EventOut) -> Done {
-        self.message.fail(json, out)
-    }
-
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         if error::is_error(&record) {
-            return self.error(&frame.text(), out);
+            return self.message.fail(&frame.text(), out);
         }
         let stored: Vec<RawJson<'_>> = match record.text("object").as_deref() {
             Some("list") => record.get("data").and_then(|data| json::read(data).ok()),
@@ -278,9 +267,13 @@ impl OpenAiChat {
     /// is new, and all choices had finished. (Avian changes the id of one
     /// message in its middle.)
     fn is_next(&self, id: Option<&str>) -> bool {
-        let all_finished = !self.progress.finished.is_empty()
-            && self.progress.finished.values().all(|&finished| finished);
-        all_finished && self.is_other(id)
+        self.has_finished() && self.is_other(id)
+    }
+
+    /// True if a choice came, and all that came have finished.
+    fn has_finished(&self) -> bool {
+        let finished = &self.progress.finished;
+        !finished.is_empty() && finished.values().all(|&finished| finished)
     }
 
     /// True if a message is open whose id is another one.
@@ -305,7 +298,7 @@ impl OpenAiChat {
             out.finish_as(number, normalise(raw, choice), raw, None)?;
         }
         match choice.error {
-            Some(error) => self.error(error.get(), out),
+            Some(error) => self.message.fail(error.get(), out),
             None => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use std::io;
 use crate::event::{
     Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
     Kind, Loose, MAX_CHOICES, Native, Of, Output, Piece, ProviderEvent, Reason, Reasoning, Start,
-    TOO_MANY_CHOICES, Text, Warning, WarningCode, Withdrawn,
+    Text, Warning, WarningCode, Withdrawn,
 };
 use crate::format::support::finish;
 use crate::frame::Frame;
@@ -129,10 +129,7 @@ impl<'o> EventOut<'o> {
     }
 
     fn emit_text(&mut self, choice: u64, slot: Slot, text: &str) -> Done {
-        if text.is_empty() {
-            return Ok(());
-        }
-        self.emit(choice, slot.kind(text))
+        if text.is_empty() { Ok(()) } else { self.emit(choice, slot.kind(text)) }
     }
 
     /// Emits a piece of a text.
@@ -143,11 +140,8 @@ impl<'o> EventOut<'o> {
     }
 
     fn warn_if(&mut self, replaced: bool) -> Done {
-        if replaced {
-            self.warn(WarningCode::InvalidText, "invalid text was replaced")
-        } else {
-            Ok(())
-        }
+        let message = "invalid text was replaced";
+        if replaced { self.warn(WarningCode::InvalidText, message) } else { Ok(()) }
     }
 
     /// Emits a piece of the answer.
@@ -177,19 +171,14 @@ impl<'o> EventOut<'o> {
 
     /// Emits the signature of the reasoning so far, unless it is empty.
     pub fn signature(&mut self, choice: u64, signature: &str) -> Done {
-        match signature {
-            "" => Ok(()),
-            _ => self
-                .thought(choice, Reasoning { signature: Some(signature), ..Reasoning::default() }),
-        }
+        let thought = Reasoning { signature: Some(signature), ..Reasoning::default() };
+        if signature.is_empty() { Ok(()) } else { self.thought(choice, thought) }
     }
 
     /// Emits reasoning that the provider has encrypted, unless it is empty.
     pub fn redacted(&mut self, choice: u64, data: &str) -> Done {
-        match data {
-            "" => Ok(()),
-            _ => self.thought(choice, Reasoning { redacted: Some(data), ..Reasoning::default() }),
-        }
+        let thought = Reasoning { redacted: Some(data), ..Reasoning::default() };
+        if data.is_empty() { Ok(()) } else { self.thought(choice, thought) }
     }
 
     /// Emits a thought that is signed or encrypted.
@@ -229,13 +218,9 @@ impl<'o> EventOut<'o> {
         replaced |= self.halves.0.remove(&at).is_some();
         self.warn_if(replaced)?;
         self.call(choice, CallPart { arguments: Arguments::Done(&text), ..part })?;
-        if !replaced {
-            return Ok(());
-        }
-        self.call(
-            choice,
-            CallPart { key: part.key, arguments: Arguments::Repaired(""), ..CallPart::default() },
-        )
+        let (key, arguments) = (part.key, Arguments::Repaired(""));
+        let part = CallPart { key, arguments, ..CallPart::default() };
+        if replaced { self.call(choice, part) } else { Ok(()) }
     }
 
     /// Emits the end of a call, or with [`Key::None`] of all calls of a choice.
@@ -309,8 +294,7 @@ impl<'o> EventOut<'o> {
         raw: &str,
         stop_sequence: Option<&str>,
     ) -> Done {
-        let (inferred, wants_tools) = (false, false);
-        let finish = Finish { finish_reason, raw: Some(raw), stop_sequence, inferred, wants_tools };
+        let finish = Finish { raw: Some(raw), stop_sequence, ..Finish::new(finish_reason) };
         self.emit(choice, Kind::Finish(finish))
     }
 
@@ -322,8 +306,7 @@ impl<'o> EventOut<'o> {
         finish_reason: FinishReason,
         raw: Option<&str>,
     ) -> Done {
-        let (stop_sequence, inferred, wants_tools) = (None, true, false);
-        let finish = Finish { finish_reason, raw, stop_sequence, inferred, wants_tools };
+        let finish = Finish { raw, inferred: true, ..Finish::new(finish_reason) };
         self.emit(choice, Kind::Finish(finish))
     }
 
@@ -379,10 +362,7 @@ impl<'o> EventOut<'o> {
 
     /// Emits the error that there are more choices than anyone asks for, if so.
     pub(crate) fn check_choices(&mut self, count: usize) -> Done {
-        if count <= MAX_CHOICES {
-            return Ok(());
-        }
-        self.emit(0, Kind::Error(TOO_MANY_CHOICES))
+        self.check_limit(count, MAX_CHOICES, "choices in one message")
     }
 
     /// Emits the error that a frame's payload cannot be parsed.
