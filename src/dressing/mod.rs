@@ -48,7 +48,7 @@ use crate::event::{
     Prompt, ProviderEvent, Reasoning, Text, Usage, Warning, WarningCode,
 };
 use crate::format::normalise;
-use crate::json;
+use crate::json::object_of;
 
 /// Returns which program's dressing is looked for: none where text is said to be text.
 pub(crate) fn of_text(from: From, dialect: &Selection) -> From {
@@ -347,13 +347,13 @@ impl TextEnd {
     /// Returns the tokens that the program counted, and their JSON.
     fn usage(&self) -> Option<(Usage<'static>, String)> {
         let [input_tokens, output_tokens, total_tokens] = self.counts;
+        let raw = object_of!(
+            line;
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+            "total_tokens": total_tokens,
+        );
         let total_tokens = total_tokens.or(input_tokens.zip(output_tokens).map(|(a, b)| a + b));
-        let names = ["input_tokens", "output_tokens", "total_tokens"];
-        let counts = names
-            .iter()
-            .zip(self.counts)
-            .filter_map(|(name, count)| Some((*name, count?.to_string())));
-        let raw = json::object(counts);
         let usage = Usage { input_tokens, output_tokens, total_tokens, ..Usage::default() };
         self.counts.iter().any(Option::is_some).then_some((usage, raw))
     }

@@ -97,6 +97,15 @@ impl Member for Minified<'_> {
     }
 }
 
+/// JSON as it is.
+pub(crate) struct AsIs<'j>(pub(crate) &'j str);
+
+impl Member for AsIs<'_> {
+    fn add(self, key: &str, line: &mut Line) {
+        line.named(key, self.0);
+    }
+}
+
 /// A value, or `null` in its place.
 pub(crate) struct OrNull<M>(pub(crate) Option<M>);
 

@@ -28,7 +28,7 @@ pub(crate) use ambiguity::{minify_and_check, without_doubles};
 pub(crate) use bytes::decode_base64;
 pub(crate) use core_schema::{PlainScalar, plain_scalar};
 pub use line::Line;
-pub(crate) use line::{KnownCounts, ListOf, Member, Minified, OrNull, members, object_of};
+pub(crate) use line::{AsIs, KnownCounts, ListOf, Member, Minified, OrNull, members, object_of};
 #[cfg(feature = "cli")]
 pub(crate) use members::{ObjectMembers, try_members};
 pub(crate) use members::{elements, member, members, place};

@@ -12,7 +12,7 @@ use crate::format::turn::{
     no_content,
 };
 use crate::json;
-use crate::json::array;
+use crate::json::{AsIs, array, object_of};
 
 static SHAPE: Shape = Shape {
     name: "anthropic",
@@ -142,7 +142,7 @@ fn is_thought(block: &Draft) -> bool {
 
 /// Returns a message of a role with this content.
 fn message(role: &str, content: String) -> String {
-    Draft::of(&[("role", &json::quote(role)), ("content", &content)]).json()
+    object_of!(line; "role": role, "content": AsIs(&content))
 }
 
 /// Adds a delta to a block, which it begins where the block's start is missing.
@@ -179,30 +179,26 @@ fn results(answers: &[Answer<'_>]) -> Vec<String> {
 }
 
 fn result(answer: &Answer<'_>) -> String {
-    let id = json::quote(answer.call.id.as_deref().unwrap_or_default());
-    let mut block = Draft::of(&[("type", "\"tool_result\""), ("tool_use_id", &id)]);
-    block.set("content", content(answer.output));
-    if answer.is_error {
-        block.set("is_error", "true");
-    }
-    block.json()
+    let id = answer.call.id.as_deref().unwrap_or_default();
+    object_of!(
+        line;
+        "type": "tool_result",
+        "tool_use_id": id,
+        "content": AsIs(&content(answer.output)),
+        "is_error": answer.is_error.then_some(true),
+    )
 }
 
 fn content(output: Output<'_>) -> String {
     match given(output) {
         GivenAnswer::Blocks(blocks) => array(blocks.iter().map(|block| match block {
             AnswerBlock::Media { mime, data } if is_media(mime) => {
-                let kind = if mime.starts_with("image/") { "\"image\"" } else { "\"document\"" };
-                let source = Draft::of(&[
-                    ("type", "\"base64\""),
-                    ("media_type", &json::quote(mime)),
-                    ("data", &json::quote(data)),
-                ]);
-                Draft::of(&[("type", kind), ("source", &source.json())]).json()
+                let kind = if mime.starts_with("image/") { "image" } else { "document" };
+                let (mime, data) = (mime.as_str(), data.as_str());
+                let source = object_of!(line; "type": "base64", "media_type": mime, "data": data);
+                object_of!(line; "type": kind, "source": AsIs(&source))
             }
-            block => {
-                Draft::of(&[("type", "\"text\""), ("text", &json::quote(&block.text()))]).json()
-            }
+            block => object_of!(line; "type": "text", "text": &*block.text()),
         })),
         GivenAnswer::List(json) if is_typed(json) => json::minify(json),
         given => json::quote(&given.text()),

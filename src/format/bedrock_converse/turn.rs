@@ -12,7 +12,7 @@ use crate::format::turn::{
     no_content,
 };
 use crate::json;
-use crate::json::array;
+use crate::json::{AsIs, array, object_of};
 
 static SHAPE: Shape = Shape {
     name: "bedrock-converse",
@@ -47,12 +47,12 @@ pub(in crate::format) static REQUEST: Request = Request {
     tools: |tools| {
         let declare = |mut draft: Draft| {
             if let Some(schema) = draft.remove("inputSchema") {
-                draft.set("inputSchema", Draft::of(&[("json", &schema)]).json());
+                draft.set("inputSchema", object_of!(line; "json": AsIs(&schema)));
             }
-            Draft::of(&[("toolSpec", &draft.json())]).json()
+            object_of!(line; "toolSpec": AsIs(&draft.json()))
         };
         let list = array(declarations(tools, "inputSchema").into_iter().map(declare));
-        ("toolConfig", Draft::of(&[("tools", &list)]).json())
+        ("toolConfig", object_of!(line; "tools": AsIs(&list)))
     },
     choice: Some(&ToolChoice {
         paths: &["toolConfig.toolChoice"],
@@ -98,11 +98,11 @@ impl Turn for ConverseTurn {
 
 /// Returns a message of a role with these blocks.
 fn message(role: &str, blocks: impl IntoIterator<Item = String>) -> String {
-    Draft::of(&[("role", &json::quote(role)), ("content", &array(blocks))]).json()
+    object_of!(line; "role": role, "content": AsIs(&array(blocks)))
 }
 
 fn text_block(text: &str) -> String {
-    Draft::of(&[("text", &json::quote(text))]).json()
+    object_of!(line; "text": text)
 }
 
 fn is_call(block: &Draft) -> bool {
@@ -117,9 +117,9 @@ fn finished(mut block: Draft) -> Draft {
     // In a stream, text and its citations come one beside the other.
     if let Some(citations) = block.remove("citation") {
         let text = block.remove("text").unwrap_or_else(|| "\"\"".to_owned());
-        let content = array([Draft::of(&[("text", &text)]).json()]);
-        let cited = Draft::of(&[("content", &content), ("citations", &citations)]);
-        block.set("citationsContent", cited.json());
+        let content = array([object_of!(line; "text": AsIs(&text))]);
+        let cited = object_of!(line; "content": AsIs(&content), "citations": AsIs(&citations));
+        block.set("citationsContent", cited);
     }
     block
 }
@@ -166,13 +166,14 @@ fn results(answers: &[Answer<'_>]) -> Vec<String> {
 }
 
 fn result(answer: &Answer<'_>) -> String {
-    let id = json::quote(answer.call.id.as_deref().unwrap_or_default());
-    let mut result = Draft::of(&[("toolUseId", &id), ("content", &content(answer.output))]);
+    let id = answer.call.id.as_deref().unwrap_or_default();
+    let content = content(answer.output);
     // Not every model takes a status.
-    if answer.is_error {
-        result.set("status", "\"error\"");
-    }
-    Draft::of(&[("toolResult", &result.json())]).json()
+    let status = answer.is_error.then_some("error");
+    object_of!(
+        line;
+        "toolResult": { "toolUseId": id, "content": AsIs(&content), "status": status },
+    )
 }
 
 /// The blocks that a result may hold.
@@ -185,10 +186,8 @@ fn content(output: Output<'_>) -> String {
     match given(output) {
         GivenAnswer::Blocks(blocks) => array(blocks.iter().map(|block| match block {
             AnswerBlock::Media { mime, data } if mime.starts_with("image/") => {
-                let format = json::quote(mime.trim_start_matches("image/"));
-                let source = Draft::of(&[("bytes", &json::quote(data))]).json();
-                let image = Draft::of(&[("format", &format), ("source", &source)]).json();
-                Draft::of(&[("image", &image)]).json()
+                let (format, data) = (mime.trim_start_matches("image/"), data.as_str());
+                object_of!(line; "image": { "format": format, "source": { "bytes": data } })
             }
             block => text_block(&words(block.text())),
         })),
@@ -198,7 +197,7 @@ fn content(output: Output<'_>) -> String {
             json::minify(json)
         }
         GivenAnswer::Json(json) if json.starts_with('{') => {
-            array([Draft::of(&[("json", &json::minify(json))]).json()])
+            array([object_of!(line; "json": AsIs(&json::minify(json)))])
         }
         given => array([text_block(&words(given.text()))]),
     }

@@ -26,7 +26,7 @@ use crate::format::support::emitted::hash;
 use crate::format::support::finish;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::json::RawJson;
+use crate::json::{AsIs, RawJson, object_of};
 use line::{ClaudeLine, PASSED_OVER, is_ours};
 
 pub(super) static FORMAT: Format = Format {
@@ -319,13 +319,13 @@ impl ClaudeCode {
             ["tool_use_id|id", "tool_name|name"].map(|places| tool.get(places).unwrap_or("\"\""));
         let is_error = tool.word("status").is_some_and(|status| status == "error");
         let call = input.or(output.is_none().then_some("null")).map(|input| {
-            format!("{{\"type\":\"tool_use\",\"id\":{id},\"name\":{name},\"input\":{input}}}")
+            let (id, name, input) = (AsIs(id), AsIs(name), AsIs(input));
+            object_of!(line; "type": "tool_use", "id": id, "name": name, "input": input)
         });
         let result = output.map(|output| {
-            format!(
-                "{{\"type\":\"tool_result\",\"tool_use_id\":{id},\"content\":{output},\
-                 \"is_error\":{is_error}}}"
-            )
+            let (id, content) = (AsIs(id), AsIs(output));
+            object_of!(line; "type": "tool_result", "tool_use_id": id, "content": content,
+                "is_error": is_error)
         });
         for block in [call, result].into_iter().flatten() {
             let frame = frame.with(block.as_bytes());

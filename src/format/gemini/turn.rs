@@ -10,7 +10,7 @@ use crate::format::turn::{
     no_content,
 };
 use crate::json;
-use crate::json::array;
+use crate::json::{AsIs, array, object_of};
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "contents",
@@ -25,18 +25,15 @@ pub(in crate::format) static REQUEST: Request = Request {
     paused: &[],
     calls,
     results,
-    user: |text| content("user", [Draft::of(&[("text", &json::quote(text))]).json()]),
+    user: |text| content("user", [object_of!(line; "text": text)]),
     system: System {
         paths: &["systemInstruction", "system_instruction"],
-        form: |text| {
-            let part = Draft::of(&[("text", &json::quote(text))]).json();
-            Draft::of(&[("parts", &array([part]))]).json()
-        },
+        form: |text| object_of!(line; "parts": [{ "text": text }]),
     },
     new: r#"{"contents":[]}"#,
     tools: |tools| {
         let declared = array(declarations(tools, "parametersJsonSchema").iter().map(Draft::json));
-        ("tools", array([Draft::of(&[("functionDeclarations", &declared)]).json()]))
+        ("tools", array([object_of!(line; "functionDeclarations": AsIs(&declared))]))
     },
     choice: Some(&ToolChoice {
         paths: &["toolConfig.functionCallingConfig", "tool_config.function_calling_config"],
@@ -99,7 +96,7 @@ impl Turn for GeminiTurn {
 
 /// Returns a content of a role with these parts.
 fn content(role: &str, parts: impl IntoIterator<Item = String>) -> String {
-    Draft::of(&[("role", &json::quote(role)), ("parts", &array(parts))]).json()
+    object_of!(line; "role": role, "parts": AsIs(&array(parts)))
 }
 
 /// The function's call that a part is.
@@ -154,33 +151,29 @@ fn calls(append: &[String]) -> Vec<Call> {
 fn results(answers: &[Answer<'_>]) -> Vec<String> {
     let mut parts: Vec<_> = answers.iter().map(result).collect();
     for answer in answers {
-        parts.extend(given(answer.output).media().map(|(mime, data)| {
-            let (mime, data) = (json::quote(mime), json::quote(data));
-            let data = Draft::of(&[("mimeType", &mime), ("data", &data)]).json();
-            Draft::of(&[("inlineData", &data)]).json()
-        }));
+        parts.extend(given(answer.output).media().map(
+            |(mime, data)| object_of!(line; "inlineData": { "mimeType": mime, "data": data }),
+        ));
     }
     vec![content("user", parts)]
 }
 
 fn result(answer: &Answer<'_>) -> String {
-    let mut response = Draft::default();
-    if let Some(id) = &answer.call.id {
-        response.set("id", json::quote(id));
-    }
-    response.set("name", json::quote(&answer.call.name));
     let given = given(answer.output);
+    let key = if answer.is_error { "error" } else { "result" };
     let value = match (&given, answer.output) {
         // An object is the response itself.
-        (GivenAnswer::Json(json), _) if json.starts_with('{') => Some(json::minify(json)),
-        (GivenAnswer::Json(_) | GivenAnswer::List(_), Output::Json(json)) => {
-            Some(Draft::of(&[("result", &json::minify(json))]).json())
+        (GivenAnswer::Json(json), _) if !answer.is_error && json.starts_with('{') => {
+            json::minify(json)
         }
-        _ => None,
+        (GivenAnswer::Json(_) | GivenAnswer::List(_), Output::Json(json)) if !answer.is_error => {
+            object_of!(line; key: AsIs(&json::minify(json)))
+        }
+        _ => object_of!(line; key: &*given.text()),
     };
-    let key = if answer.is_error { "error" } else { "result" };
-    let value = value.filter(|_| !answer.is_error);
-    let value = value.unwrap_or_else(|| Draft::of(&[(key, &json::quote(&given.text()))]).json());
-    response.set("response", value);
-    Draft::of(&[("functionResponse", &response.json())]).json()
+    let Call { id, name, .. } = answer.call;
+    object_of!(
+        line;
+        "functionResponse": { "id": id.as_deref(), "name": &**name, "response": AsIs(&value) },
+    )
 }

@@ -11,7 +11,7 @@ use crate::format::turn::{
     no_content,
 };
 use crate::json;
-use crate::json::array;
+use crate::json::{AsIs, array, object_of};
 
 static SHAPE: Shape = Shape {
     name: "gemini-interactions",
@@ -41,8 +41,9 @@ pub(super) static REQUEST: Request = Request {
     calls,
     results: |answers| answers.iter().map(result).collect(),
     user: |text| {
-        let text = Draft::of(&[("type", "\"text\""), ("text", &json::quote(text))]).json();
-        Draft::of(&[("type", "\"user_input\""), ("content", &array([text]))]).json()
+        object_of!(line;
+            "type": "user_input", "content": [{ "type": "text", "text": text }],
+        )
     },
     system: System::text(&["system_instruction"]),
     new: r#"{"model":"","input":[],"stream":true}"#,
@@ -142,19 +143,16 @@ fn calls(append: &[String]) -> Vec<Call> {
 }
 
 fn result(answer: &Answer<'_>) -> String {
-    let id = json::quote(answer.call.id.as_deref().unwrap_or_default());
     let result = match answer.output {
         Output::Json(json) if json.trim_ascii_start().starts_with('{') => json::minify(json),
         output => json::quote(&given(output).text()),
     };
-    let mut step = Draft::of(&[
-        ("type", "\"function_result\""),
-        ("call_id", &id),
-        ("name", &json::quote(&answer.call.name)),
-        ("result", &result),
-    ]);
-    if answer.is_error {
-        step.set("is_error", "true");
-    }
-    step.json()
+    object_of!(
+        line;
+        "type": "function_result",
+        "call_id": answer.call.id.as_deref().unwrap_or_default(),
+        "name": &*answer.call.name,
+        "result": AsIs(&result),
+        "is_error": answer.is_error.then_some(true),
+    )
 }

@@ -45,6 +45,7 @@ use crate::format::support::many::each;
 use crate::format::support::payload::{each_record, time};
 use crate::format::support::prelude::*;
 use crate::frame::{Framing, Holds};
+use crate::json::object_of;
 
 /// Decodes a format by its row.
 pub(crate) struct Machine {
@@ -740,12 +741,8 @@ fn report(
     out: &mut EventOut,
 ) -> Done {
     let (message, code) = (fields.scalar(failure.message), fields.scalar(failure.code));
-    let json = fields.json(failure.at).unwrap_or_else(|| {
-        let members = [("message", &message), ("code", &code)];
-        let members =
-            members.into_iter().filter_map(|(key, word)| Some((key, json::quote(word.as_ref()?))));
-        Cow::Owned(json::object(members))
-    });
+    let made = || object_of!(line; "message": message.as_deref(), "code": code.as_deref());
+    let json = fields.json(failure.at).unwrap_or_else(|| made().into());
     match failure.message.is_empty() && failure.code.is_empty() {
         true => error::report(&json, out),
         false => {

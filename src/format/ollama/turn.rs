@@ -7,7 +7,7 @@ use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
 use crate::json;
-use crate::json::array;
+use crate::json::{AsIs, array, object_of};
 
 pub(in crate::format) static REQUEST: Request = Request {
     endpoints: &["/api/chat"],
@@ -75,19 +75,14 @@ fn calls(append: &[String]) -> Vec<Call> {
 
 /// Results are told apart by the names of their tools, and by their order.
 fn result(answer: &Answer<'_>) -> String {
-    let mut message = Draft::of(&[
-        ("role", "\"tool\""),
-        ("tool_name", &json::quote(&answer.call.name)),
-        ("content", &json::quote(&plain(answer))),
-    ]);
     let given = given(answer.output);
-    let images: Vec<_> = given
-        .media()
-        .filter(|(mime, _)| mime.starts_with("image/"))
-        .map(|(_, data)| json::quote(data))
-        .collect();
-    if !images.is_empty() {
-        message.set("images", array(images));
-    }
-    message.json()
+    let images = given.media().filter(|(mime, _)| mime.starts_with("image/"));
+    let images = array(images.map(|(_, data)| json::quote(data)));
+    object_of!(
+        line;
+        "role": "tool",
+        "tool_name": &*answer.call.name,
+        "content": &*plain(answer),
+        "images": (images != "[]").then_some(AsIs(&images)),
+    )
 }

@@ -11,7 +11,7 @@ use crate::format::turn::{
     no_content,
 };
 use crate::json;
-use crate::json::{RawJson, array, elements};
+use crate::json::{AsIs, RawJson, array, elements, object_of};
 
 pub(in crate::format) static SHAPE: Shape = Shape {
     name: "openai-chat",
@@ -31,10 +31,8 @@ pub(in crate::format) static SHAPE: Shape = Shape {
 };
 
 /// The system's message.
-pub(in crate::format) const SYSTEM: System = System {
-    paths: &[],
-    form: |text| Draft::of(&[("role", "\"system\""), ("content", &json::quote(text))]).json(),
-};
+pub(in crate::format) const SYSTEM: System =
+    System { paths: &[], form: |text| object_of!(line; "role": "system", "content": text) };
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "messages",
@@ -165,7 +163,7 @@ fn finish_members(message: &mut Draft) {
         && let Some(id) = Draft::new(&audio).word("id")
     {
         // The bytes are the server's to keep.
-        message.set("audio", Draft::of(&[("id", &json::quote(&id))]).json());
+        message.set("audio", object_of!(line; "id": &*id));
     }
     if let Some(function) = message.remove("function_call") {
         let mut function = Draft::new(&function);
@@ -418,14 +416,12 @@ fn results(answers: &[Answer<'_>]) -> Vec<String> {
     let parts: Vec<_> = media
         .filter(|(mime, _)| mime.starts_with("image/"))
         .map(|(mime, data)| {
-            let url = json::quote(&format!("data:{mime};base64,{data}"));
-            let url = Draft::of(&[("url", &url)]).json();
-            Draft::of(&[("type", "\"image_url\""), ("image_url", &url)]).json()
+            let url = format!("data:{mime};base64,{data}");
+            object_of!(line; "type": "image_url", "image_url": { "url": &*url })
         })
         .collect();
     if !parts.is_empty() {
-        let content = array(parts);
-        messages.push(Draft::of(&[("role", "\"user\""), ("content", &content)]).json());
+        messages.push(object_of!(line; "role": "user", "content": AsIs(&array(parts))));
     }
     messages
 }
@@ -437,14 +433,10 @@ fn result(answer: &Answer<'_>) -> String {
         _ => json::quote(&plain(answer)),
     };
     if answer.call.kind.as_deref() == Some("function_call") {
-        let name = json::quote(&answer.call.name);
-        return Draft::of(&[("role", "\"function\""), ("name", &name), ("content", &content)])
-            .json();
+        let name = answer.call.name.as_str();
+        return object_of!(line; "role": "function", "name": name, "content": AsIs(&content));
     }
-    let mut message = Draft::of(&[("role", "\"tool\"")]);
-    if let Some(id) = Draft::new(&answer.call.json).get("id") {
-        message.set("tool_call_id", id);
-    }
-    message.set("content", content);
-    message.json()
+    let call = Draft::new(&answer.call.json);
+    let id = call.get("id").map(AsIs);
+    object_of!(line; "role": "tool", "tool_call_id": id, "content": AsIs(&content))
 }

@@ -12,7 +12,7 @@ use crate::format::turn::{
     no_content,
 };
 use crate::json;
-use crate::json::array;
+use crate::json::{AsIs, array, object_of};
 
 static SHAPE: Shape = Shape {
     name: "openai-responses",
@@ -264,11 +264,9 @@ fn result(answer: &Answer<'_>) -> String {
 
 /// The output of a command, and its exit.
 fn shell(answer: &Answer<'_>) -> String {
-    let code = if answer.is_error { "1" } else { "0" };
-    let outcome = Draft::of(&[("type", "\"exit\""), ("exit_code", code)]);
-    let text = json::quote(&given(answer.output).text());
-    let output = Draft::of(&[("stdout", &text), ("stderr", "\"\""), ("outcome", &outcome.json())]);
-    array([output.json()])
+    let (text, code) = (given(answer.output).text(), u64::from(answer.is_error));
+    let outcome = object_of!(line; "type": "exit", "exit_code": code);
+    array([object_of!(line; "stdout": &*text, "stderr": "", "outcome": AsIs(&outcome))])
 }
 
 fn output(answer: &Answer<'_>) -> String {
@@ -277,16 +275,13 @@ fn output(answer: &Answer<'_>) -> String {
             json::quote(&plain(answer))
         }
         GivenAnswer::Blocks(blocks) => array(blocks.iter().map(|block| match block {
-            AnswerBlock::Text(text) => {
-                Draft::of(&[("type", "\"input_text\""), ("text", &json::quote(text))]).json()
-            }
+            AnswerBlock::Text(text) => object_of!(line; "type": "input_text", "text": &**text),
             AnswerBlock::Media { mime, data } => {
-                let url = json::quote(&format!("data:{mime};base64,{data}"));
                 let (kind, key) = match mime.starts_with("image/") {
-                    true => ("\"input_image\"", "image_url"),
-                    false => ("\"input_file\"", "file_data"),
+                    true => ("input_image", "image_url"),
+                    false => ("input_file", "file_data"),
                 };
-                Draft::of(&[("type", kind), (key, &url)]).json()
+                object_of!(line; "type": kind, key: &*format!("data:{mime};base64,{data}"))
             }
         })),
         GivenAnswer::List(json) if is_typed(json) => json::minify(json),

@@ -7,7 +7,7 @@ use crate::format::support::draft::Draft;
 use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Call, Declaration};
 use crate::json;
-use crate::json::elements;
+use crate::json::{AsIs, elements, object_of};
 
 /// The output of a tool.
 pub(crate) enum GivenAnswer<'a> {
@@ -133,7 +133,7 @@ pub(crate) fn plain(answer: &Answer<'_>) -> String {
 
 /// Returns an element of a conversation with a role and a text.
 pub(crate) fn user(text: &str) -> String {
-    Draft::of(&[("role", "\"user\""), ("content", &json::quote(text))]).json()
+    object_of!(line; "role": "user", "content": text)
 }
 
 /// Returns the list of tools, each with its name, its description and, under `key`, its schema.
@@ -152,9 +152,7 @@ pub(crate) fn declarations(tools: &[Declaration], key: &str) -> Vec<Draft> {
 /// Returns the list of tools as objects whose member `key` is the declaration.
 pub(crate) fn functions(tools: &[Declaration]) -> String {
     let declared = declarations(tools, "parameters");
-    json::array(
-        declared.iter().map(|draft| {
-            Draft::of(&[("type", "\"function\""), ("function", &draft.json())]).json()
-        }),
-    )
+    let function =
+        |draft: &Draft| object_of!(line; "type": "function", "function": AsIs(&draft.json()));
+    json::array(declared.iter().map(function))
 }
