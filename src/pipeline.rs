@@ -1,28 +1,21 @@
 //! All layers joined: bytes in, events out.
 
-use std::fmt;
-use std::io;
 use std::sync::Arc;
+use std::{fmt, io};
 
-use crate::assemble;
-use crate::assemble::Assembler;
+use crate::assemble::{self, Assembler};
 use crate::cut::Cut as _;
 use crate::detect::{AutoDecoder, AutoFramer};
-use crate::dialect;
-use crate::dialect::spec::StartIn;
-use crate::dialect::{Markup, Selection};
-use crate::dressing;
-use crate::dressing::Dressing;
+use crate::dialect::{self, Markup, Selection, spec::StartIn};
+use crate::dressing::{self, Dressing};
 use crate::event::{
     Code, Event, Failure, Kind, Loose, Output, OwnedEvent, Pieces, Warning, WarningCode,
 };
-use crate::format;
-use crate::format::format::Decoder as _;
 use crate::format::support::emit::{EventOut, Halves};
 use crate::format::support::error;
 use crate::format::support::misnamed::Misnamed;
-use crate::frame;
-use crate::frame::{FRAMINGS, Fault, FaultKind, Framed, Framing};
+use crate::format::{self, format::Decoder as _};
+use crate::frame::{self, FRAMINGS, Fault, FaultKind, Framed, Framing};
 use crate::repeat::Repeats;
 use crate::sink::{Latch, Sink, error_code};
 use crate::tools::Tools;

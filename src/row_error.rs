@@ -1,8 +1,7 @@
 //! The reasons why a row can't be used: a format's, a dialect's or a program's.
 
 use std::error::Error;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use crate::cut::Cut as _;
 use crate::nearest::nearest;

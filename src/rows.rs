@@ -8,14 +8,11 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use crate::cut::Cut as _;
-use crate::event::mask;
-use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Warning, WarningCode};
-use crate::json;
-use crate::json::{ObjectMembers, RawJson, Str};
+use crate::event::{Code, Event, Failure, Kind, Output, Pieces, Warning, WarningCode, mask};
+use crate::json::{self, ObjectMembers, RawJson, Str};
 use crate::nearest::nearest;
 use crate::pipeline::{Config, Pipeline};
-use crate::sink;
-use crate::sink::{Capped, Classify, Label, Sink, Sum, Summed};
+use crate::sink::{self, Capped, Classify, Label, Sink, Sum, Summed};
 use crate::status::{Status, Witness};
 
 /// The most members of a row that are named where it lacks the field.

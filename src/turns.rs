@@ -9,8 +9,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
-use crate::dialect;
-use crate::dialect::Dialect;
+use crate::dialect::{self, Dialect};
 use crate::dressing;
 use crate::dressing::From;
 use crate::event::owned::Owned;
@@ -18,9 +17,8 @@ use crate::event::{
     Event, Finish, FinishReason, Kind, Loose, Native, Of, Piece, Pieces, Reason, Start, ToolCall,
     Turn, Usage, Warning, WarningCode,
 };
-use crate::format;
-use crate::format::turn;
 use crate::format::turn::{Appended, Ending, Incomplete};
+use crate::format::{self, turn};
 use crate::json;
 use crate::sink::Sink;
 

@@ -6,8 +6,7 @@ use anyhow::bail;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-use crate::json;
-use crate::json::{Fault, FromJson, RawJson, Reader, Str};
+use crate::json::{self, Fault, FromJson, RawJson, Reader, Str};
 
 /// The most places that are named to the model where arguments do not fit.
 const MAX_MISFITS: usize = 8;

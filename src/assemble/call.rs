@@ -12,8 +12,7 @@ use crate::event::{
     ToolCallDelta, ToolCallStart, ToolResult, WarningCode, Withdrawn, is_blank, is_no_id,
     made_up_id, made_up_number, push_made_up_id,
 };
-use crate::json;
-use crate::json::{Minifier, Scanner, Status};
+use crate::json::{self, Minifier, Scanner, Status};
 
 const JOINED_NAME: Inference = (WarningCode::JoinedName, "the name of a call came in pieces");
 const CONTRADICTED: Inference = (

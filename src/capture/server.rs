@@ -17,8 +17,7 @@ use crate::event::Output;
 use crate::format::support::object::Object;
 use crate::format::{Envelope, FORMATS, Format, Known, Losses, Reply, Writing, aside, reply_of};
 use crate::io::http::HttpRequest;
-use crate::json;
-use crate::json::{Line, members};
+use crate::json::{self, Line, members};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink::Sink as _;
 

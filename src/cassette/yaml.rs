@@ -12,8 +12,7 @@ use saphyr_parser::{Event, Input, Parser, ScalarStyle, ScanError, Span, Tag};
 use crate::cassette::scalar;
 use crate::cassette::source::{BlockReader, Broken, Why};
 use crate::cassette::tree::{MAX_DEPTH, Nodes, TreeNode, too_deep, unpacked};
-use crate::json;
-use crate::json::PlainScalar;
+use crate::json::{self, PlainScalar};
 
 /// The most bytes that the aliases of a file may stand for, and that its anchors may keep; a node
 /// counts as [`NODE`].

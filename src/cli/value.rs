@@ -12,12 +12,10 @@ use clap::{Arg, Command, Error};
 use serde_json::Value;
 
 use crate::cut::until;
-use crate::dialect;
-use crate::dialect::{DIALECTS, Selection};
+use crate::dialect::{self, DIALECTS, Selection};
 use crate::dressing;
 use crate::dressing::{From, PROGRAMS};
-use crate::format;
-use crate::format::{FORMATS, Format};
+use crate::format::{self, FORMATS, Format};
 use crate::frame;
 use crate::frame::{FRAMINGS, Framing};
 use crate::nearest::nearest;

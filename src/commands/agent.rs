@@ -1,9 +1,8 @@
 //! `agent`: the loop.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use std::{fs, io};
 
 use anyhow::{Context, anyhow, bail};
 use clap::ColorChoice;
@@ -18,8 +17,7 @@ use crate::commands::{lost, needs_pipe, shown};
 use crate::format::turn::Request;
 use crate::io::{Children, Original, Output, Signals, Stalled, die, report};
 use crate::pipeline::Config;
-use crate::request;
-use crate::request::{Refused, RequestBody};
+use crate::request::{self, Refused, RequestBody};
 use crate::sink::{Label, Ndjson, People, Sink};
 use crate::status::Outcome;
 

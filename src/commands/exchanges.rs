@@ -14,8 +14,7 @@ use crate::event::{Code, Failure};
 use crate::format::Format;
 use crate::io::{Input, Progress, Read, Signals, report_on};
 use crate::pipeline::Config;
-use crate::sink;
-use crate::sink::{Clock, Sink};
+use crate::sink::{self, Clock, Sink};
 use crate::status::{Outcome, Status};
 
 /// The most exchanges that are named where they are passed over.

@@ -7,8 +7,7 @@ use crate::detect::AutoFramer;
 use crate::event::Code;
 use crate::frame::{FaultKind, FrameConfig, Framed};
 use crate::io::{Output, Task, die, pump, report_error, report_on};
-use crate::sink;
-use crate::sink::{Label, error_code};
+use crate::sink::{self, Label, error_code};
 use crate::status::Status;
 
 use crate::commands::exchanges::{Stream, StreamSource};

@@ -1,8 +1,7 @@
 //! `next`: the request that comes after an answer.
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use anyhow::{Context, bail};
 
@@ -18,8 +17,7 @@ use crate::io::{
     write_whole,
 };
 use crate::pipeline::{Config, Pipeline};
-use crate::request;
-use crate::request::{CallResult, Fate, GrowthOptions, LastMessage, Refused};
+use crate::request::{self, CallResult, Fate, GrowthOptions, LastMessage, Refused};
 use crate::sink::{Label, Ndjson, Sink};
 use crate::status::{Outcome, Status, TOOL_CALLS, Witness};
 

@@ -14,8 +14,7 @@ use crate::format::write::Part;
 use crate::format::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Losses, Message, Records, Writing,
 };
-use crate::json;
-use crate::json::{Minifier, Str};
+use crate::json::{self, Minifier, Str};
 use crate::sink::{Fused, Sink};
 
 /// The number of bytes of records that are buffered before they are written.

@@ -6,15 +6,13 @@ use crate::cut::Cut as _;
 use crate::detect::WINDOW;
 use crate::detect::record::{candidates, see_record};
 use crate::detect::stray::{Stray, StrayRecord};
-use crate::event::mask;
-use crate::event::{Code, Failure, Kind};
+use crate::event::{Code, Failure, Kind, mask};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::emit::EventOut;
 use crate::format::table::FORMATS;
 use crate::frame::{Frame, Framing, Header};
-use crate::json;
-use crate::json::Str;
+use crate::json::{self, Str};
 
 /// A decoder of any format.
 pub(crate) struct AutoDecoder {

@@ -3,8 +3,10 @@
 use crate::detect::AutoFramer;
 use crate::detect::decoder::{MOST_UNKNOWN, is_nothing};
 use crate::detect::record::{candidates, see_record};
-use crate::format;
-use crate::format::format::{Format, Record};
+use crate::format::{
+    self,
+    format::{Format, Record},
+};
 use crate::frame::{Fault, FaultKind, Frame, FrameConfig, Framed};
 use crate::json;
 

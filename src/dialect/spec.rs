@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer};
 
-use crate::leak;
-use crate::leak::table;
+use crate::leak::{self, table};
 
 /// A word of a row. Built-in rows are part of the program; a user's is loaded
 /// once and never freed.

@@ -7,8 +7,7 @@
 
 use std::io;
 
-use memchr::memchr;
-use memchr::memmem;
+use memchr::{memchr, memmem};
 
 use crate::cut::Cut as _;
 use crate::dialect::END_TOKENS;

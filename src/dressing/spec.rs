@@ -3,8 +3,7 @@
 use serde::Deserialize;
 
 use crate::dialect::{Word, Words};
-use crate::leak;
-use crate::leak::table;
+use crate::leak::{self, table};
 
 table! {
     /// A program that prints what a model says, and other things around it. Its texts are patterns: see

@@ -16,8 +16,7 @@ pub(crate) mod redact;
 pub(crate) mod secrets;
 pub(crate) mod words;
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use serde::de::DeserializeOwned;
 

@@ -10,8 +10,7 @@ use crate::format::support::emit::EventOut;
 use crate::format::turn::Request;
 use crate::format::write::Writing;
 use crate::frame::{Frame, Framing};
-use crate::json;
-use crate::json::RawJson;
+use crate::json::{self, RawJson};
 
 /// Turns the frames of one format into events.
 ///

@@ -37,8 +37,7 @@ use crate::format::support::calls::Calls;
 use crate::format::support::emit::EventOut;
 use crate::format::support::object::Object;
 use crate::format::support::usage::{self, Field, Op};
-use crate::leak;
-use crate::leak::table;
+use crate::leak::{self, table};
 
 /// The places of a value.
 pub(crate) type Places = &'static str;

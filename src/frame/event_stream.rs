@@ -14,8 +14,7 @@ use crate::event::WarningCode;
 use crate::frame::framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing, Holds, Sniff,
 };
-use crate::frame::header;
-use crate::frame::header::{Defect, Header};
+use crate::frame::header::{self, Defect, Header};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "eventstream",

@@ -5,8 +5,7 @@ use std::io;
 
 use crate::cut::Cut as _;
 use crate::event::WarningCode;
-use crate::frame::header;
-use crate::frame::header::Header;
+use crate::frame::header::{self, Header};
 use crate::json::RawJson;
 
 /// The payload that ends a stream by convention.

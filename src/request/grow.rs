@@ -3,14 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::dialect;
-use crate::dialect::{Results, TextResult};
+use crate::dialect::{self, Results, TextResult};
 use crate::event::FinishReason;
-use crate::format;
-use crate::format::FORMATS;
 use crate::format::turn::{self, Answer, Declaration, Request, Shape, System};
-use crate::json;
-use crate::json::RawJson;
+use crate::format::{self, FORMATS};
+use crate::json::{self, RawJson};
 use crate::request::body::{RequestBody, has};
 use crate::request::message::{CallResult, LastMessage, MessageEnding, PendingCall};
 use crate::status::Outcome;

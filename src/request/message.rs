@@ -7,9 +7,8 @@ use crate::cut::Cut as _;
 use crate::event::{
     CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, WarningCode, in_namespace,
 };
-use crate::format;
-use crate::json;
 use crate::sink::Sink;
+use crate::{format, json};
 
 /// Gathers the last message of an input.
 #[derive(Debug, Default)]

@@ -7,8 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::event::Code;
 use crate::frame::{Content, FaultKind, Frame, Framed, Header, HeaderValue};
-use crate::json;
-use crate::json::Line;
+use crate::json::{self, Line};
 use crate::sink::Label;
 
 /// Prints frames, and the faults that are more than notes.

@@ -23,10 +23,9 @@ mod timing;
 mod values;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fmt, io};
 
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::value::RawValue;

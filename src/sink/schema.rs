@@ -7,8 +7,7 @@ use crate::event::{
 };
 use crate::json;
 use crate::sink::classify::{GatheredMessage, SummaryEnding, Type};
-use crate::sink::members;
-use crate::sink::members::{Form, InnerEvents, MemberValue, Members};
+use crate::sink::members::{self, Form, InnerEvents, MemberValue, Members};
 
 /// The members that any line may have.
 const LABELS: &[(&str, &str)] = &[

@@ -2,8 +2,7 @@
 //! their names.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use crate::event::{Event, Kind, Pieces};
 use crate::sink::Sink;

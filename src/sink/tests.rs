@@ -11,8 +11,7 @@ use crate::event::{
     Output, ProviderEvent, Reason, Reasoning, Start, Text, ToolCall, ToolCallDelta, ToolCallStart,
     ToolResult, Usage, Warning, WarningCode,
 };
-use crate::frame;
-use crate::frame::{Fault, FaultKind, Frame, Framed, Header, HeaderValue};
+use crate::frame::{self, Fault, FaultKind, Frame, Framed, Header, HeaderValue};
 use fits::misfit;
 
 const START: Start<'_> = Start::new("anthropic", "sse");

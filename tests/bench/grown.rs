@@ -3,10 +3,9 @@
 //! again. Twice as much may take no more than about twice as long.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use std::{fs, io};
 
 use serde_json::{Map, Value, json};
 use toolstream::sink::{Label, Ndjson};

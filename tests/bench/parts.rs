@@ -5,12 +5,11 @@ use std::hint::black_box;
 use std::io;
 use std::time::Instant;
 
-use toolstream::dialect;
-use toolstream::format;
 use toolstream::frame::{FrameConfig, Framed};
 use toolstream::internals::AutoFramer;
 use toolstream::sink::{Label, Ndjson};
 use toolstream::{Config, Pipeline};
+use toolstream::{dialect, format};
 
 use crate::corpus::CORPORA;
 

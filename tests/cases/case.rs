@@ -5,10 +5,9 @@
 //! folders by what they show. `CASE.args`, if it is there,
 //! holds further arguments, one a line; files that they name are beside it.
 
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::{env, fs};
 
 use clap::Parser;
 use toolstream::Config;

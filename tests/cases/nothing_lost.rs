@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 use toolstream::Config;
-use toolstream::dialect::{DIALECTS, Selection};
-use toolstream::dialect::{Dialect, Role, TagRole};
+use toolstream::dialect::{DIALECTS, Dialect, Role, Selection, TagRole};
 use toolstream::format;
 
 use crate::case::{Case, Print, kind, run};

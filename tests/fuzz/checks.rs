@@ -5,22 +5,17 @@
 use std::collections::BTreeSet;
 
 use serde_json::value::RawValue;
-use toolstream::AssemblerConfig;
-use toolstream::Config;
-use toolstream::dialect::{Body, Dialect, Raw};
-use toolstream::dialect::{DIALECTS, Selection};
+use toolstream::dialect::{Body, DIALECTS, Dialect, Raw, Selection};
 use toolstream::event::{
     Arguments, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind, Output,
     Reason, Reasoning, Start, Text, ToolResult, Usage, Warning, WarningCode,
 };
-use toolstream::format;
-use toolstream::format::FORMATS;
+use toolstream::format::{self, FORMATS};
 use toolstream::frame;
 use toolstream::frame::{FrameConfig, Framed};
-use toolstream::internals::report_on;
-use toolstream::internals::{Assembler, CallEnd, Loose, exchanges};
-use toolstream::internals::{describe, explain};
+use toolstream::internals::{Assembler, CallEnd, Loose, describe, exchanges, explain, report_on};
 use toolstream::sink::{Frames, Join, Label, Ndjson, Sink};
+use toolstream::{AssemblerConfig, Config};
 
 use crate::run::{Print, Run, run};
 

@@ -7,8 +7,7 @@ use crate::capture::{LAWS, Law, ReadWith};
 use crate::commands::check::select::BROKEN;
 use crate::commands::mistakes::quoted;
 use crate::io::{report_on, write_whole};
-use crate::json;
-use crate::json::object_of;
+use crate::json::{self, object_of};
 use crate::pipeline::Config;
 use crate::sink::grouped;
 

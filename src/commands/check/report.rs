@@ -10,8 +10,7 @@ use crate::cli::ReportForm;
 use crate::commands::check::laws::Violation;
 use crate::commands::check::result::{Checked, ResultKind, ResultSum};
 use crate::commands::check::select::GOLDEN;
-use crate::json;
-use crate::json::{Minified, object_of};
+use crate::json::{self, Minified, object_of};
 use crate::sink::grouped;
 
 /// The most lines that are printed for people, unless all are asked for, and the most of one

@@ -10,8 +10,7 @@ use crate::event;
 use crate::event::{
     Arguments, CallEnd, CallPart, Event, Key, Kind, Loose, Reason, Warning, WarningCode, is_blank,
 };
-use crate::json;
-use crate::json::Scanner;
+use crate::json::{self, Scanner};
 use crate::scan::Captures;
 use crate::tools::{Tools, Types};
 

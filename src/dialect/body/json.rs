@@ -9,8 +9,7 @@ use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::spec::Envelope;
 use crate::event::Reason;
-use crate::json;
-use crate::json::{MAX_DEPTH, ObjectMember, ObjectReader, Status};
+use crate::json::{self, MAX_DEPTH, ObjectMember, ObjectReader, Status};
 
 /// One object that becomes a call.
 #[derive(Clone, Debug)]

@@ -7,8 +7,7 @@ use crate::dialect::body::elements::Elements;
 use crate::dialect::body::{value, yaml};
 use crate::dialect::spec::{Parameters, Untyped};
 use crate::event::Reason;
-use crate::json;
-use crate::json::Scanner;
+use crate::json::{self, Scanner};
 use crate::tools::{Schema, Types};
 
 /// The opener of an argument's value.

@@ -11,8 +11,7 @@ use std::collections::HashSet;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use crate::dialect::body::value;
-use crate::json;
-use crate::json::PlainScalar;
+use crate::json::{self, PlainScalar};
 use crate::tools::{Schema, Types};
 
 /// Returns a mapping as a JSON object, or `None` if it can't be read exactly.

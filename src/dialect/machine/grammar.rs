@@ -4,8 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::dialect::body::BodyForm;
 use crate::dialect::rows::tags;
-use crate::dialect::spec::{Body, Call, Dialect, Ends, Region, Role, TagRole};
-use crate::dialect::spec::{Parameters, Section};
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Parameters, Region, Role, Section, TagRole};
 use crate::scan::{MarkerPlace, Pattern};
 
 /// A dialect whose patterns have been parsed.

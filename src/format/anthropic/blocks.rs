@@ -8,13 +8,11 @@ use crate::event::{
 };
 use crate::format::anthropic::compaction::Compaction;
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent};
-use crate::format::support::blocks;
-use crate::format::support::blocks::IndexedBlocks;
+use crate::format::support::blocks::{self, IndexedBlocks};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::json::{self, Str};
 
 /// The blocks of one message.
 #[derive(Debug, Default)]

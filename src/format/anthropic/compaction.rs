@@ -1,13 +1,11 @@
 //! Compactions: the summary that takes a long conversation's place.
 
-use crate::event;
-use crate::event::Kind;
+use crate::event::{self, Kind};
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicDelta};
 use crate::format::support::blocks::GatheredBlock;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
-use crate::json;
-use crate::json::Str;
+use crate::json::{self, Str};
 
 /// The summary of the conversation so far. The next request must return
 /// all of it.

@@ -6,8 +6,7 @@ use crate::event::WarningCode;
 use crate::format::support::emit::EventOut;
 use crate::format::support::finish;
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json;
-use crate::json::{RawJson, Sourced, Str};
+use crate::json::{self, RawJson, Sourced, Str};
 
 payload! {
     /// One event of a stream. What has a table of its own is read when its type

@@ -11,8 +11,7 @@ use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
     no_content,
 };
-use crate::json;
-use crate::json::{AsIs, array, object_of};
+use crate::json::{self, AsIs, array, object_of};
 
 static SHAPE: Shape = Shape {
     name: "anthropic",

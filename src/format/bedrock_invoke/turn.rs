@@ -1,14 +1,13 @@
 //! The next request of InvokeModel: that of the format inside.
 
 use crate::event::{Of, Piece};
-use crate::format;
-use crate::format::anthropic::turn as anthropic;
 use crate::format::bedrock_converse::turn as converse;
 use crate::format::openai_chat::turn as chat;
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, Turn, no_content,
 };
+use crate::format::{self, anthropic::turn as anthropic};
 
 /// Anthropic's, but for the calls of models that have none of its blocks.
 pub(super) static REQUEST: Request = Request {

@@ -9,8 +9,7 @@ use crate::format::gemini::payload::GeminiPart;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
 use crate::frame::Frame;
-use crate::json;
-use crate::json::{RawJson, Sourced};
+use crate::json::{self, RawJson, Sourced};
 
 /// The name of the provider's own tool for code, which no part holds.
 const CODE_EXECUTION: &str = "code_execution";

@@ -9,8 +9,7 @@ use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
     no_content,
 };
-use crate::json;
-use crate::json::{AsIs, array, object_of};
+use crate::json::{self, AsIs, array, object_of};
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "contents",

@@ -13,8 +13,7 @@ use crate::format::support::writing::{error_message, input_object, texts_of_part
 use crate::format::write::{
     Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
 };
-use crate::json;
-use crate::json::{Line, Minified, members};
+use crate::json::{self, Line, Minified, members};
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[

@@ -9,8 +9,7 @@ use crate::event::{Arguments, Event, Kind, Loose};
 use crate::format::load::{load, read};
 use crate::format::support::emit::Halves;
 use crate::format::table::FORMATS;
-use crate::frame;
-use crate::frame::{FRAMINGS, FrameConfig, Framed};
+use crate::frame::{self, FRAMINGS, FrameConfig, Framed};
 
 const ACME: &str = r##"
 name = "acme"

@@ -6,8 +6,7 @@ use crate::format::support::answers::{function, given, plain};
 use crate::format::support::draft::{Draft, Drafts, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
-use crate::json;
-use crate::json::{AsIs, array, object_of};
+use crate::json::{self, AsIs, array, object_of};
 
 pub(in crate::format) static REQUEST: Request = Request {
     endpoints: &["/api/chat"],

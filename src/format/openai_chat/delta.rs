@@ -9,8 +9,7 @@ use crate::format::openai_chat::payload::{
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::emitted::Growth;
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json;
-use crate::json::{Sourced, Str};
+use crate::json::{self, Sourced, Str};
 
 /// Emits what a delta or a message holds but calls and blocks. Gemini's mark
 /// makes a delta a thought; a message that has it begins with one.

@@ -27,8 +27,7 @@ use crate::format::support::payload::{OptionalStr, read, time};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::Frame;
-use crate::json;
-use crate::json::{RawJson, Sourced, Str};
+use crate::json::{self, RawJson, Sourced, Str};
 use delta::{ReasoningDetails, emit, emit_call};
 use payload::{ChatChunk, ChatContent, ChatDelta, ChatToolCall, Choice, GivenArguments, Specific};
 

@@ -4,8 +4,7 @@ use crate::format::support::error;
 use crate::format::support::function::Function;
 use crate::format::support::many::{Few, Many};
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json;
-use crate::json::{Fault, FromJson, RawJson, Reader, Sourced, Str};
+use crate::json::{self, Fault, FromJson, RawJson, Reader, Sourced, Str};
 
 payload! {
     /// `chat.completion.chunk` and `chat.completion`.

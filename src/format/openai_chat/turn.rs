@@ -10,8 +10,7 @@ use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
     no_content,
 };
-use crate::json;
-use crate::json::{AsIs, RawJson, array, elements, object_of};
+use crate::json::{self, AsIs, RawJson, array, elements, object_of};
 
 pub(in crate::format) static SHAPE: Shape = Shape {
     name: "openai-chat",

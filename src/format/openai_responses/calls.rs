@@ -7,8 +7,7 @@ use crate::format::openai_responses::payload::{ResponseItem, Whole};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::emitted::hash;
 use crate::format::support::payload::OptionalStr;
-use crate::json;
-use crate::json::{RawJson, Sourced, Str};
+use crate::json::{self, RawJson, Sourced, Str};
 
 /// The nature of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

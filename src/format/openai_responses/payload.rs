@@ -4,8 +4,7 @@
 use crate::event::Piece;
 use crate::format::support::emitted::hash;
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json;
-use crate::json::{RawJson, Sourced, Str};
+use crate::json::{self, RawJson, Sourced, Str};
 
 payload! {
     /// One event of a stream, or a complete response. What has a table of its own

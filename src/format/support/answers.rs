@@ -6,8 +6,7 @@ use crate::event::Output;
 use crate::format::support::draft::Draft;
 use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Call, Declaration};
-use crate::json;
-use crate::json::{AsIs, elements, object_of};
+use crate::json::{self, AsIs, elements, object_of};
 
 /// The output of a tool.
 pub(crate) enum GivenAnswer<'a> {

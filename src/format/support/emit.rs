@@ -12,8 +12,7 @@ use crate::event::{
 };
 use crate::format::support::finish;
 use crate::frame::Frame;
-use crate::json;
-use crate::json::Str;
+use crate::json::{self, Str};
 
 /// The result of emitting. Fails only if writing does.
 pub type Done = io::Result<()>;

@@ -3,8 +3,7 @@
 use crate::event::{Arguments, CallPart};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::{OptionalStr, payload};
-use crate::json;
-use crate::json::{RawJson, Str};
+use crate::json::{self, RawJson, Str};
 
 payload! {
     /// A function's name and arguments, or fragments of them.

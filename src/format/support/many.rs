@@ -3,8 +3,7 @@
 use std::iter::Chain;
 use std::{option, slice, vec};
 
-use crate::json;
-use crate::json::{Fault, FromJson, Reader};
+use crate::json::{self, Fault, FromJson, Reader};
 
 /// A list that mostly has one element, which takes no allocation and is read where it stands.
 pub(crate) struct Few<T> {

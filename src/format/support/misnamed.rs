@@ -3,8 +3,7 @@
 
 use crate::event::{Arguments, CallPart, Event, Kind, Loose};
 use crate::frame::Frame;
-use crate::json;
-use crate::json::{Fault, FromJson, RawJson, Reader, Str};
+use crate::json::{self, Fault, FromJson, RawJson, Reader, Str};
 
 /// The names that one format or another has for a tool's name.
 const NAMES: [&str; 3] = ["name", "toolName", "tool_name"];

@@ -6,8 +6,7 @@ use std::io;
 
 use crate::event::WarningCode;
 use crate::format::support::emit::{Done, EventOut};
-use crate::json;
-use crate::json::{RawJson, Str, as_str};
+use crate::json::{self, RawJson, Str, as_str};
 
 /// The places of a value: paths with `|` between them, each of keys joined by
 /// dots; `.` is the object itself. The first place that has it counts.

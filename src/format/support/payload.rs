@@ -9,8 +9,7 @@ use crate::format::support::finish;
 use crate::format::support::repair::repair;
 use crate::format::support::writing::seconds;
 use crate::frame::Frame;
-use crate::json;
-use crate::json::{Fault, FromJson, RawJson, Source, Str};
+use crate::json::{self, Fault, FromJson, RawJson, Source, Str};
 
 /// The most fields of one record that are repaired.
 const MAX_REPAIRS: usize = 16;

@@ -1,8 +1,6 @@
 //! The signals that end the program. They are caught, the output is completed, and then the
 //! process dies by the signal, so that a shell sees the cause.
 
-use std::env;
-use std::fs;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -10,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use nix::sys::select::{FD_SETSIZE, FdSet, select};
 use nix::sys::time::{TimeVal, TimeValLike as _};

@@ -13,8 +13,7 @@ use crate::event::{
     CallInput, EndReason, Event, Executor, Finish, FinishReason, InvalidToolCall, Kind, Output,
     Pieces, Reasoning, RunEnd, Start, ToolCall, ToolCallStart, ToolCallValue, ToolResult, Usage,
 };
-use crate::json;
-use crate::json::{FoundValue, ValueReader, make_visible};
+use crate::json::{self, FoundValue, ValueReader, make_visible};
 use crate::sink::people::prose::{Prose, ProseForm, Style};
 use crate::sink::sum::grouped;
 use crate::sink::timing::Timing;

@@ -11,9 +11,8 @@
 //!   on. What it finds is printed, and written to `tests/fuzz/artifacts/meaning`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
-use std::fs;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use serde_json::Value as Json;
 use toolstream::internals::Dice;

@@ -16,11 +16,10 @@ mod shrink;
 mod value;
 
 use std::collections::BTreeMap;
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use std::{env, fs};
 
 use libtest_mimic::Failed;
 use toolstream::dialect::DIALECTS;

@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use toolstream::internals;
-use toolstream::internals::stretches;
+use toolstream::internals::{self, stretches};
 
 use crate::Law;
 use crate::case::Case;

@@ -1,10 +1,9 @@
 //! What is given away, installed where there is no Rust: `cargo test --test it dist -- --ignored`,
 //! after `.ci/dist`, whose folder DIST names (target/dist by default).
 
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use tempfile::TempDir;
 

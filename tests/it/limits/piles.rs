@@ -3,10 +3,9 @@
 //! with another number in each copy.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use allocation_counter::measure;
 use serde_json::{Map, Value, json};

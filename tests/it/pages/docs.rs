@@ -4,9 +4,8 @@
 
 mod man;
 
-use std::env;
-use std::fs;
 use std::process::{Command, Stdio};
+use std::{env, fs};
 
 use assert_cmd::cargo::cargo_bin;
 

@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use toolstream::Config;
-use toolstream::dialect::Dialect;
-use toolstream::dialect::{DIALECTS, Selection};
+use toolstream::dialect::{DIALECTS, Dialect, Selection};
 use toolstream::tools::Tools;
 
 use crate::case::{Case, Print, kind, root, run};

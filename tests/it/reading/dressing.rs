@@ -1,8 +1,7 @@
 //! What local programs print around a model's words: their lines count only where they stand, and
 //! nothing waits for them that can't be one.
 
-use toolstream::dialect;
-use toolstream::dialect::Selection;
+use toolstream::dialect::{self, Selection};
 use toolstream::dressing::{From, PROGRAMS};
 use toolstream::{Config, Pipeline, format};
 

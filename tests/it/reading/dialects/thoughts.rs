@@ -2,8 +2,7 @@
 //! what of it is a call.
 
 use toolstream::Config;
-use toolstream::dialect::{DIALECTS, Selection};
-use toolstream::dialect::{Dialect, Role, StartIn, TagRole};
+use toolstream::dialect::{DIALECTS, Dialect, Role, Selection, StartIn, TagRole};
 use toolstream::format;
 
 use super::{Example, spelt};
