@@ -56,10 +56,7 @@ pub(crate) fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()>
     let FilePlace { target, old, file } = FilePlace::find(path)?;
     let Some(mut file) = file else { return write_through(&target, text.as_ref()) };
     file.write_all(text.as_ref())?;
-    match replace(file, &target, old.as_ref())? {
-        true => Ok(()),
-        false => overwrite(&target, text.as_ref()),
-    }
+    if replace(file, &target, old.as_ref())? { Ok(()) } else { overwrite(&target, text.as_ref()) }
 }
 
 /// Replaces the bytes of a file. If they can't be written to the end, the old ones come back.

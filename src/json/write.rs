@@ -96,10 +96,7 @@ pub(crate) fn minify(json: &str) -> String {
 
 /// Appends JSON text without white space between its tokens.
 pub(crate) fn minify_into(json: &str, out: &mut String) {
-    match has_space(json) {
-        true => Minifier::default().feed(json, out),
-        false => out.push_str(json),
-    }
+    if has_space(json) { Minifier::default().feed(json, out) } else { out.push_str(json) }
 }
 
 /// True if JSON text may hold white space, be it in a string.

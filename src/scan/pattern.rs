@@ -461,10 +461,7 @@ impl Pattern {
     /// [`Pattern::has_namespace`].
     pub(crate) fn starts(&self) -> Vec<MatchStart> {
         let mut starts = Vec::new();
-        match collect_starts(&self.tokens, 0, Vec::new(), &mut starts) {
-            true => starts,
-            false => Vec::new(),
-        }
+        if collect_starts(&self.tokens, 0, Vec::new(), &mut starts) { starts } else { Vec::new() }
     }
 }
 

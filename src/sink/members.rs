@@ -136,10 +136,7 @@ impl MemberValue for ObjectText<'_> {
 
 impl Member for ObjectText<'_> {
     fn add(self, key: &str, line: &mut Line) {
-        match self.is_minified {
-            true => line.minified(key, self.json),
-            false => line.json(key, self.json),
-        }
+        if self.is_minified { line.minified(key, self.json) } else { line.json(key, self.json) }
     }
 }
 

@@ -19,10 +19,7 @@ pub(crate) fn check(name: &str, config: &Config, input: &[u8], sizes: &[usize]) 
 
 /// Returns an input with each record three times.
 fn stutter(input: &[u8]) -> Vec<u8> {
-    let end: &[u8] = match input.windows(2).any(|ends| ends == b"\n\n") {
-        true => b"\n\n",
-        false => b"\n",
-    };
+    let end: &[u8] = if input.windows(2).any(|ends| ends == b"\n\n") { b"\n\n" } else { b"\n" };
     let mut out = Vec::new();
     let mut rest = input;
     while let Some(at) = rest.windows(end.len()).position(|bytes| bytes == end) {

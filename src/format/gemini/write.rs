@@ -248,8 +248,5 @@ fn encoded<'s>(signature: &'s str, info: Info, out: &mut Records) -> Cow<'s, str
 
 /// Returns text that is base64, of either alphabet, as it is; other text as base64.
 fn base64_of(text: &str) -> Cow<'_, str> {
-    match json::decode_base64(text).is_some() {
-        true => text.into(),
-        false => STANDARD.encode(text).into(),
-    }
+    if json::decode_base64(text).is_some() { text.into() } else { STANDARD.encode(text).into() }
 }

@@ -522,10 +522,7 @@ impl<W: Write> People<W> {
 
     /// Returns a line that the terminal does not break.
     fn fitted(&self, line: &str) -> String {
-        match self.look.is_laid_out {
-            true => fitting(line, self.look.width),
-            false => line.to_owned(),
-        }
+        if self.look.is_laid_out { fitting(line, self.look.width) } else { line.to_owned() }
     }
 }
 

@@ -236,10 +236,7 @@ fn adjust(mut usage: Usage<'static>) -> Usage<'static> {
 
 /// Empties a buffer, and keeps it if it is small.
 fn forget(text: &mut String) {
-    match text.capacity() > MAX_KEPT {
-        true => *text = String::new(),
-        false => text.clear(),
-    }
+    if text.capacity() > MAX_KEPT { *text = String::new() } else { text.clear() }
 }
 
 /// Splits a path after its first key.
