@@ -30,7 +30,7 @@ macro_rules! table {
         )*}
 
         impl $Name {
-            /// A row that says nothing.
+            /// The row that others are written from: what they do not say is as it is here.
             $vis const $NEW: $Name = $Name { $($field: $new,)* };
         }
 

@@ -242,7 +242,8 @@ impl RowReader<'_> {
                 return Err(Bad::malformed(format!("{} is not {wanted}", self.field.shown())));
             }
         }
-        let text: Str<'r> = json::as_str(value).unwrap_or_default();
+        let text: Str<'r> = json::as_str(value)
+            .ok_or_else(|| Bad::malformed(format!("{} is no text", self.field.shown())))?;
         if !text.is_empty() && !text.is_plain() {
             let message = "half of a character in the field was replaced";
             notes.push(Warning::new(WarningCode::InvalidText, message));

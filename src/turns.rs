@@ -14,8 +14,8 @@ use crate::dressing;
 use crate::dressing::From;
 use crate::event::owned::Owned;
 use crate::event::{
-    Event, Finish, FinishReason, Kind, Loose, Native, Of, Piece, Pieces, Reason, Start, ToolCall,
-    Turn, Usage, Warning, WarningCode,
+    Event, Finish, FinishReason, InvalidToolCall, Kind, Loose, Native, Of, Piece, Pieces, Reason,
+    Start, ToolCall, Turn, Usage, Warning, WarningCode,
 };
 use crate::format::turn::{Appended, Ending, Incomplete};
 use crate::format::{self, turn};
@@ -52,8 +52,9 @@ struct OpenTurn {
     builder: Option<Box<dyn turn::Turn>>,
     /// The plain text, as it came.
     text: Option<String>,
-    /// The calls that came in its text, and those up to the last one that may run, with its dialect.
-    written: u64,
+    /// The indexes of the calls that came in its text.
+    written: BTreeSet<u64>,
+    /// The number of those up to the last one that may run, with its dialect.
     made: Option<(&'static Dialect, u64)>,
     /// The indexes of the calls that have come in the provider's own JSON.
     native: BTreeSet<u64>,
@@ -104,7 +105,7 @@ impl OpenTurn {
             format: format.to_owned(),
             builder: row.and_then(|row| row.request).map(|request| (request.turn)()),
             text: is_text.then(String::new),
-            written: 0,
+            written: BTreeSet::new(),
             made: None,
             native: BTreeSet::new(),
             is_lost: false,
@@ -195,12 +196,17 @@ impl Tap<'_> {
                 let message = message?;
                 message.is_lost |= !message.native.contains(&call.index);
             }
-            Kind::ToolCall(ToolCall { source: Some(source), .. }) if is_of_choice => {
+            Kind::ToolCall(call @ ToolCall { source: Some(source), .. }) if is_of_choice => {
                 let message = message?;
-                message.written += 1;
-                message.made = dialect::of_source(source).map(|row| (row, message.written));
+                message.written.insert(call.index);
+                let written = message.written.range(..=call.index).count() as u64;
+                message.made = dialect::of_source(source).map(|row| (row, written));
             }
-            Kind::InvalidToolCall(_) if is_of_choice => message?.written += 1,
+            Kind::InvalidToolCall(InvalidToolCall { source: Some(_), index, .. })
+                if is_of_choice =>
+            {
+                message?.written.insert(index);
+            }
             // The pieces, joined, are not what was read.
             Kind::Warning(warning)
                 if is_of_choice && warning.code == WarningCode::CumulativeArguments =>

@@ -21,6 +21,8 @@ pub(super) struct Stray {
     fence: Option<(u8, usize)>,
     /// The lines from one that is a brace on: a record may have been printed in several.
     lines: Vec<u8>,
+    /// The offset of that line.
+    begin: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,18 +54,11 @@ impl Stray {
     pub(super) fn find(&mut self, piece: &[u8]) -> Option<StrayRecord> {
         let mut at = 0;
         while at < piece.len() {
-            if !self.lines.is_empty() {
-                let (taken, found) = self.feed_lines(piece, at);
-                if found.is_some() {
-                    return found;
-                }
-                at += taken;
-                continue;
-            }
             at += self.skip(piece.after(at));
             let rest = piece.after(at);
             let end = memchr(b'\n', rest);
             let line = rest.before(end.unwrap_or(rest.len()));
+            let printed = self.gather(line, end.is_some(), at);
             let is_open = self.line == LineKind::Open && may_count(&self.held, line);
             let found = match end {
                 Some(_) if !is_open => None,
@@ -86,34 +81,33 @@ impl Stray {
             let taken = line.len() + usize::from(end.is_some());
             self.offset += taken as u64;
             at += taken;
-            if found.is_some() {
-                return found;
+            if printed.is_some() || found.is_some() {
+                return printed.or(found);
             }
         }
         None
     }
 
-    /// Takes the rest of a line of a record that may go on until a brace by itself; returns its length,
-    /// and the record if it ends there.
-    fn feed_lines(&mut self, piece: &[u8], at: usize) -> (usize, Option<StrayRecord>) {
-        let rest = piece.after(at);
-        let end = memchr(b'\n', rest).map(|end| end + 1);
-        let taken = end.unwrap_or(rest.len());
-        self.lines.extend_from_slice(rest.before(taken));
-        self.offset += taken as u64;
+    /// Adds a line, or a part of one, to a record that may have been printed in several lines, if one
+    /// has begun; returns it if it ends here.
+    fn gather(&mut self, line: &[u8], is_whole: bool, at: usize) -> Option<StrayRecord> {
+        if self.lines.is_empty() {
+            return None;
+        }
+        self.lines.extend_from_slice(line);
+        self.lines.extend_from_slice(if is_whole { b"\n" } else { b"" });
         let is_over = self.lines.len() > WINDOW;
-        let is_whole = end.is_some() && last_line(&self.lines) == b"}";
-        if !is_over && !is_whole {
-            return (taken, None);
+        if !is_over && !(is_whole && last_line(&self.lines) == b"}") {
+            return None;
         }
         let lines = std::mem::take(&mut self.lines);
-        let begin = self.offset - lines.len() as u64;
-        (taken, if is_over { None } else { see_record_at(&lines, begin, at + taken) })
+        let (begin, end) = (self.begin, at + line.len() + usize::from(is_whole));
+        if is_over { None } else { see_record_at(&lines, begin, end) }
     }
 
     /// Returns the length of whole lines that hold nothing a record or a fence does.
     fn skip(&mut self, piece: &[u8]) -> usize {
-        if !self.held.is_empty() {
+        if !self.held.is_empty() || !self.lines.is_empty() {
             return 0;
         }
         let calm = memchr3(b'{', b'`', b'~', piece).unwrap_or(piece.len());
@@ -127,7 +121,9 @@ impl Stray {
     pub(super) fn end(&mut self) -> Option<StrayRecord> {
         if !self.lines.is_empty() {
             let lines = std::mem::take(&mut self.lines);
-            return see_record_at(&lines, self.offset - lines.len() as u64, 0);
+            if let Some(found) = see_record_at(&lines, self.begin, 0) {
+                return Some(found);
+            }
         }
         let held = std::mem::take(&mut self.held);
         self.see(&held, self.offset - held.len() as u64, 0)
@@ -152,8 +148,9 @@ impl Stray {
         }
         let record = text.strip_prefix(b"data:").unwrap_or(text).trim_ascii_start();
         if record == b"{" && line.starts_with(record) {
-            self.lines.extend_from_slice(line);
-            self.lines.push(b'\n');
+            self.begin = offset;
+            self.lines.clear();
+            self.lines.extend_from_slice(b"{\n");
         }
         see_record_at(record, offset, end)
     }

@@ -48,7 +48,7 @@ words! {
         ErrorEvent = "error_event",
         /// A field named `error` of an event stream was read as an error event.
         ErrorField = "error_field",
-        /// A finish reason came after another one that differs; the last one counts.
+        /// A finish reason came after another one that differs; the worse one counts, or else the last.
         FinishChanged = "finish_changed",
         /// The finish reason says that there are tool calls, but there is none.
         FinishMismatch = "finish_mismatch",

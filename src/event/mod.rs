@@ -705,11 +705,13 @@ impl FinishReason {
     /// How much the reason says against what the model wrote: of two, the one with more counts.
     pub(crate) fn severity(self) -> u8 {
         match self {
-            FinishReason::Stop | FinishReason::ToolCalls => 0,
-            FinishReason::Pause | FinishReason::Other => 1,
-            FinishReason::Length => 2,
-            FinishReason::ContentFilter | FinishReason::Refusal => 3,
-            FinishReason::Error => 4,
+            FinishReason::Stop
+            | FinishReason::ToolCalls
+            | FinishReason::Pause
+            | FinishReason::Other => 0,
+            FinishReason::Length => 1,
+            FinishReason::ContentFilter | FinishReason::Refusal => 2,
+            FinishReason::Error => 3,
         }
     }
 

@@ -43,11 +43,15 @@ enum BatchPart<'r> {
 /// Returns what a record holds, if it is a result.
 fn part<'r>(record: &'r Record) -> Option<BatchPart<'r>> {
     let object = |place| record.at(place).filter(|json: &&str| json.starts_with('{'));
+    let failure = |place| object(place).filter(|json| !error::is_nothing(json));
     if record.has("custom_id") {
         // What says that the request failed counts more than a body beside it.
-        let error = object("result.error").or_else(|| object("error"));
+        let error = failure("result.error").or_else(|| failure("error"));
         let word = record.at("result.type").filter(|word| *word != "\"succeeded\"");
-        let is_bad = record.at("response.status_code").is_some_and(|code| !code.starts_with('2'));
+        let is_bad = record
+            .at("response.status_code")
+            .and_then(error::number)
+            .is_some_and(|code| code / 100 != 2);
         let body = object("result.message").or_else(|| object("response.body"));
         let body = body.map(if is_bad { BatchPart::Error } else { BatchPart::Body });
         let failed = error.map(BatchPart::Error).or(word.map(BatchPart::Nothing));
@@ -55,7 +59,7 @@ fn part<'r>(record: &'r Record) -> Option<BatchPart<'r>> {
     }
     let is_result = record.has("key") || (record.has("request") && record.has("status"));
     let body = object("response").filter(|json| json::member(json, "candidates").is_some());
-    let part = object("error").map(BatchPart::Error).or(body.map(BatchPart::Body));
+    let part = failure("error").map(BatchPart::Error).or(body.map(BatchPart::Body));
     part.filter(|_| is_result)
 }
 

@@ -148,6 +148,11 @@ impl Machine {
         marker: &str,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
+        // Prose speaks of them in its lines.
+        let is_prose = begin && !marker.starts_with('\n') && self.space().is_none();
+        if is_prose {
+            return self.text(marker, emit);
+        }
         if begin && !self.calls.is_forged {
             let message = "the model made up the results of its calls; a call in them is withdrawn";
             warn(WarningCode::ForgedResults, message, emit)?;

@@ -230,6 +230,7 @@ pub(crate) fn text_rules<'g>(
     for (id, grammar) in all.iter().copied() {
         if let (Some(open), Some(close), true) = (&grammar.results, &grammar.results_end, has_calls)
         {
+            rules.push(MarkerRule::new(open.after_line_end(), Go::Results(true)));
             rules.push(MarkerRule::new(open.clone(), Go::Results(true)));
             rules.push(MarkerRule::new(close.clone(), Go::Results(false)));
         }

@@ -197,9 +197,10 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
         out: &mut EventOut,
     ) -> Done {
         let key = self.call_at(index, out)?;
+        let part = CallPart { key, native, ..CallPart::default() };
         match piece.is_empty() {
-            true => out.call(0, CallPart { key, ..CallPart::default() }),
-            false => out.call_fragment(0, CallPart { key, native, ..CallPart::default() }, piece),
+            true => out.call(0, part),
+            false => out.call_fragment(0, part, piece),
         }
     }
 

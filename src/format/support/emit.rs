@@ -11,6 +11,7 @@ use crate::event::{
     Text, Warning, WarningCode, Withdrawn,
 };
 use crate::format::support::finish;
+use crate::format::support::misnamed;
 use crate::frame::Frame;
 use crate::json::{self, Str};
 
@@ -187,8 +188,10 @@ impl<'o> EventOut<'o> {
 
     /// Emits a fragment of a call, with arguments as they are in `part`.
     pub fn call(&mut self, choice: u64, part: CallPart<'_>) -> Done {
+        let misnamed = misnamed::in_fragment(&part);
+        let arguments = misnamed.as_deref().map_or(part.arguments, Arguments::Misnamed);
         let native = part.native.filter(|_| self.is_native);
-        self.emit(choice, Kind::Loose(Loose::CallPart(CallPart { native, ..part })))
+        self.emit(choice, Kind::Loose(Loose::CallPart(CallPart { arguments, native, ..part })))
     }
 
     /// Emits a fragment of a call that continues its arguments.

@@ -32,7 +32,8 @@ pub(crate) const VERDICT: &str = "base_resp";
 
 /// True for a verdict that the request failed.
 pub(crate) fn is_bad(verdict: &str) -> bool {
-    json::member(verdict, "status_code").is_some_and(|code| code != "0")
+    let code = json::member(verdict, "status_code").and_then(number);
+    code.is_some_and(|code| code != 0)
 }
 
 /// True if a record is an error of any provider, and no answer.
@@ -58,9 +59,17 @@ pub(crate) fn is_error(record: &Record) -> bool {
         || (record.is_object() && (tells(&"error") || (bare && !is_answer)))
 }
 
-/// True for the value of an error where there is none.
+/// Returns a whole number, also in a string.
+pub(crate) fn number(json: &str) -> Option<i64> {
+    json.trim_matches('"').parse().ok()
+}
+
+/// True for the value of an error where there is none: an object says nothing if none of its members
+/// does.
 pub(crate) fn is_nothing(json: &str) -> bool {
-    matches!(json, "null" | "false" | "0" | "\"\"" | "[]" | "{}")
+    matches!(json, "null" | "false" | "0" | "\"\"" | "[]")
+        || json.starts_with('{')
+            && json::members(json).iter().all(|(_, value)| is_nothing(value.get()))
 }
 
 /// True if a status says that all is well.

@@ -36,23 +36,41 @@ impl<'f> Misnamed<'f> {
     #[inline]
     pub(crate) fn complete<'e>(&'e mut self, event: &Event<'e>) -> Option<Event<'e>> {
         let Kind::Loose(Loose::CallPart(part)) = event.kind else { return None };
-        let (Arguments::None, None) = (part.arguments, part.executor) else { return None };
-        let part = CallPart { arguments: self.of(part.name), ..part };
+        let (Some(name), Arguments::None, None) = (part.name, part.arguments, part.executor) else {
+            return None;
+        };
+        let part = CallPart { arguments: self.of(name), ..part };
         Some(Event::new(event.choice, Kind::Loose(Loose::CallPart(part))))
     }
 
-    /// Returns what is beside a name; of a fragment that goes on with a call, what no name stands
-    /// beside.
     #[cold]
-    fn of(&mut self, name: Option<&str>) -> Arguments<'_> {
+    fn of(&mut self, name: &str) -> Arguments<'_> {
         let found = self.found.get_or_insert_with(|| find(&self.frame.text()));
-        let found = found.iter().find(|(beside, _)| beside == name.unwrap_or_default());
+        let found = found.iter().find(|(beside, _)| beside == name);
         found.map_or(Arguments::None, |(_, json)| Arguments::Misnamed(json))
     }
 }
 
+/// Returns what may be the arguments in the JSON of a fragment that goes on with a call, and adds
+/// nothing to it.
+#[inline]
+pub(crate) fn in_fragment(part: &CallPart<'_>) -> Option<String> {
+    match part {
+        CallPart { name: None, arguments: Arguments::None, executor: None, native, .. } => {
+            native.and_then(|piece| nameless(piece.json))
+        }
+        _ => None,
+    }
+}
+
+#[cold]
+fn nameless(json: &str) -> Option<String> {
+    find(json).into_iter().find(|(name, _)| name.is_empty()).map(|(_, json)| json)
+}
+
 /// Finds the objects under a name of arguments that are not empty, also in a string, and stand
-/// beside a name; where none does, also pieces of such a string. JSON that is nested deeper than records may be holds none.
+/// beside a name; where none does, also pieces of such a string. JSON that is nested deeper than
+/// records may be holds none.
 fn find(json: &str) -> Vec<FoundName> {
     let mut found = Vec::new();
     if walk(&mut Reader::new(json::Source::Text, json), &mut found).is_err() {
