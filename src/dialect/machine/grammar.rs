@@ -150,10 +150,9 @@ impl Grammar {
         row.calls.iter().try_for_each(|call| grammar.add_call(call))?;
         row.tags.iter().try_for_each(|tag| grammar.add_tag(tag.name, tag.role))?;
         if let Some((open, close)) = row.results.markers() {
-            let open = Pattern::parse(open)?;
-            let is_told = open.begins_tag() && !close.is_empty();
+            let is_told = open.starts_with(['<', '[']) && !close.is_empty();
             grammar.results_end = is_told.then(|| Pattern::parse(close)).transpose()?;
-            grammar.results = Some(open);
+            grammar.results = Some(Pattern::parse(open)?);
         }
         grammar.find_thoughts();
         grammar.find_doubts();
