@@ -435,11 +435,13 @@ impl CallRules<'_> {
         let BodyForm::Parameters { open, close, form } = &self.call.form.body else {
             if self.call.form.is_one_value() {
                 // The value may have lines of its own: its end is one that more of the dialect
-                // follows, or nothing.
+                // follows. Where the text ends, another line may have been to come.
                 let is_line_end = |rule: &&mut MarkerRule| rule.pattern.is_line_end();
                 let beyond = self.beyond().into_iter().map(|rule| rule.pattern);
                 let next: Vec<_> = beyond.chain(self.grammar.results.clone()).collect();
-                ends.iter_mut().filter(is_line_end).for_each(|rule| rule.next.clone_from(&next));
+                for rule in ends.iter_mut().filter(is_line_end) {
+                    (rule.next, rule.strict) = (next.clone(), true);
+                }
                 ends.extend(self.inner_texts());
             }
             return ends;
