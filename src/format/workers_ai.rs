@@ -27,11 +27,24 @@ pub(super) static FORMAT: Format = Format {
     })
 };
 
+/// The members of a record, and those of a call.
+const MEMBERS: [&str; 5] = ["response", "tool_calls", "finish_reason", "usage", "p"];
+const CALL_MEMBERS: [&str; 7] =
+    ["index", "id", "type", "function", "name", "arguments", "parameters"];
+
+/// True for a record of a stream. Others have a list of calls as well, which were run, or are asked
+/// about: with one, a record has nothing that is not ours.
 fn is_record(record: &Record) -> bool {
     let is_text = record.get("response").is_some_and(|json| json.starts_with('"'));
-    let has_calls = record.get("tool_calls").is_some_and(|json| json.starts_with('['));
-    let is_other = ["type", "role", "model", "message", "done"].iter().any(|key| record.has(key));
-    (is_text || has_calls) && !is_other
+    let Some(calls) = record.at("tool_calls") else {
+        let others = ["type", "role", "model", "message", "done"];
+        return is_text && !others.iter().any(|key| record.has(key));
+    };
+    let is_call = |call: &&str| {
+        json::members(call).iter().all(|(key, _)| CALL_MEMBERS.contains(&key.as_ref()))
+    };
+    record.names().all(|name| MEMBERS.contains(&name))
+        && json::elements(calls).is_some_and(|calls| calls.iter().all(is_call))
 }
 
 fn is_wrapper(record: &Record) -> bool {
