@@ -410,6 +410,9 @@ impl OpenMessage {
         if let Some(choice) = out.config().choice.filter(is_missing) {
             out.of(choice).warn(NO_CHOICE, None)?;
         }
+        if out.config().choice.is_none() && self.choices.iter().next().is_none() {
+            out.warn(EMPTY_ANSWER, None)?;
+        }
         for (choice, state) in self.choices.iter() {
             let reason = state.finish.get().map(|finish| finish.finish_reason);
             if reason == Some(FinishReason::ToolCalls) && state.calls.count() == 0 {
