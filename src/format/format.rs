@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::io;
 
-use crate::cut::Cut as _;
 use crate::format::repeatable::Repeatable;
-use crate::format::spec::{Row, paths};
+use crate::format::spec::{Row, fits, paths};
 use crate::format::support::emit::EventOut;
 use crate::format::turn::Request;
 use crate::format::write::Writing;
@@ -64,6 +63,23 @@ pub trait Decoder: Send {
     /// has it. Only a decoder that names one, or compares later records with earlier ones, needs
     /// to know.
     fn on_repeat(&mut self, _text: &json::Str, _counts: Option<&str>) {}
+}
+
+/// Returns what stands at a path in a value, if that is anything but null.
+fn at<'j>(json: &'j str, path: &str) -> Option<&'j str> {
+    let (key, rest) = path.split_once('.').unwrap_or((path, ""));
+    match key {
+        "" => Some(json).filter(|json| *json != "null"),
+        key if !key.contains('*') => at(json::member(json, key)?, rest),
+        key => match json::elements(json) {
+            Some(all) => all.into_iter().find_map(|value| at(value, rest)),
+            None => {
+                let members = json::members(json).into_iter();
+                let mut fitting = members.filter(|(name, _)| fits(key, name));
+                fitting.find_map(|(_, value)| at(value.get(), rest))
+            }
+        },
+    }
 }
 
 /// A row of the table of formats.
@@ -204,12 +220,12 @@ impl<'a> Record<'a> {
         paths(places).find_map(|path| self.at_path(path))
     }
 
-    /// The JSON text of what stands at one path, if that is anything but null.
+    /// The JSON text of what stands at one path, if that is anything but null. A key may begin or end
+    /// with `*`: it is any that fits, or any element.
     pub(crate) fn at_path(&self, path: &str) -> Option<&'a str> {
-        let first = memchr::memchr(b'.', path.as_bytes()).unwrap_or(path.len());
-        let top = self.get(path.before(first))?;
-        let mut rest = path.after(first).split('.').skip(1);
-        rest.try_fold(top, json::member).filter(|json| *json != "null")
+        let (key, rest) = path.split_once('.').unwrap_or((path, ""));
+        let fitting = self.members.iter().filter(|(name, _)| fits(key, name));
+        fitting.map(|(_, value)| value.get()).find_map(|value| at(value, rest))
     }
 
     /// True if there is such a member, and it isn't null.

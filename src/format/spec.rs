@@ -24,13 +24,13 @@
 //! | `{a: b, c: d}` | an object made of places |
 
 use std::collections::BTreeMap;
-use std::{io, mem};
+use std::{fmt, io, mem};
 
-use serde::de::{Error, IgnoredAny};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::cut::Cut as _;
-use crate::event::words::ClosedWords as _;
 use crate::event::{Executor, FinishReason, WarningCode};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::calls::Calls;
@@ -204,6 +204,8 @@ table! {
         /// A text beside others, and the one of a record with a reason to stop, may be all of it once
         /// more. Groups inside have it too.
         cumulative: bool = false;
+        /// Its text takes the place of what came.
+        replaces: bool = false;
         /// What its texts repeat, in a log. `all`: the message, if that has any text. `pieces`: a whole
         /// text says once more what its pieces said, which have this word as well. Any other word: a
         /// text comes both from these records and from those without the word, in either order.
@@ -384,19 +386,47 @@ pub(crate) struct WarnSpec {
 impl Spec {
     /// True if no rule says when a call that comes in pieces is whole. Then its message does.
     pub(crate) fn leaves_calls_open(&self) -> bool {
-        let says = |rule: &Rule| {
-            rule.whole
-                || rule.cumulative
-                || rule.close
+        let says = |(rule, is_whole): (&Rule, bool)| {
+            rule.close
                 || !rule.call_end.is_empty()
                 || !rule.choice.is_empty()
-                || rule.call.is_some_and(|call| call.until)
+                || rule.call.is_some_and(|call| call.until || is_whole)
         };
-        let rules = || self.on.iter().chain(self.groups.iter().flat_map(|group| group.on));
-        !self.hold
-            && self.log.is_none()
-            && rules().any(|rule| rule.call.is_some())
-            && !rules().any(says)
+        let has_calls = self.rules().any(|(_, rule)| rule.call.is_some());
+        !self.hold && self.log.is_none() && has_calls && !self.whole_rules().any(says)
+    }
+
+    /// True if calls may come whole.
+    pub(crate) fn has_whole_calls(&self) -> bool {
+        self.whole_rules().any(|(rule, is_whole)| is_whole && rule.call.is_some())
+    }
+
+    /// True if texts of records, which are of no part, come both in pieces and whole, or replace
+    /// others. Those of a log have an `origin`.
+    pub(crate) fn mixes_texts(&self) -> bool {
+        let texts = || self.on.iter().filter(|rule| !rule.text.is_empty() && rule.at.is_empty());
+        let is_whole = |rule: &Rule| rule.whole || rule.cumulative || rule.replaces;
+        self.log.is_none() && texts().any(is_whole) && texts().any(|rule| !is_whole(rule))
+    }
+
+    /// Returns every rule, with the name of its group; that of a record's is empty.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = (Word, &'static Rule)> {
+        let of_groups = self.groups.iter().map(|group| (group.name, group.on));
+        let all = std::iter::once(("", self.on)).chain(of_groups);
+        all.flat_map(|(name, on)| on.iter().map(move |rule| (name, rule)))
+    }
+
+    /// Returns every rule, and true if what it holds is whole: it says so, or one that leads to it.
+    pub(crate) fn whole_rules(&self) -> impl Iterator<Item = (&'static Rule, bool)> {
+        let mut groups: Vec<Word> = Vec::new();
+        loop {
+            let is_whole = |(name, rule): &(Word, &Rule)| rule.whole || groups.contains(name);
+            let leads = self.rules().filter(is_whole).flat_map(|(_, rule)| rule.each);
+            let new = leads.filter_map(|each| split_each(each)).map(|(_, name)| name);
+            let Some(new) = new.into_iter().find(|name| !groups.contains(name)) else { break };
+            groups.push(new);
+        }
+        self.rules().map(move |(name, rule)| (rule, rule.whole || groups.contains(&name)))
     }
 }
 
@@ -542,7 +572,7 @@ impl Rule {
 
 /// True, false, or a word.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected true, false or a word")]
 enum FlagOrWord {
     Flag(bool),
     Word(String),
@@ -588,26 +618,34 @@ fn ends<'de, D: Deserializer<'de>>(from: D) -> Result<(), D::Error> {
 
 /// Reads the provider's error: its place, or a table.
 fn failure<'de, D: Deserializer<'de>>(from: D) -> Result<Option<FailureSpec>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum PlaceOrTable {
-        At(String),
-        Table(FailureSpec),
+    struct PlaceOrTable;
+    impl<'de> Visitor<'de> for PlaceOrTable {
+        type Value = FailureSpec;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a place, or a table of `at`, `message`, `code` and `last`")
+        }
+
+        fn visit_str<E: Error>(self, at: &str) -> Result<FailureSpec, E> {
+            Ok(FailureSpec { at: at.to_owned().leak(), ..FailureSpec::NEW })
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<FailureSpec, A::Error> {
+            FailureSpec::deserialize(MapAccessDeserializer::new(table))
+        }
     }
-    Ok(Some(match PlaceOrTable::deserialize(from)? {
-        PlaceOrTable::At(at) => FailureSpec { at: at.leak(), ..FailureSpec::NEW },
-        PlaceOrTable::Table(table) => table,
-    }))
+    from.deserialize_any(PlaceOrTable).map(Some)
 }
 
 /// Reads the reasons to stop that mean another thing.
 fn reasons<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<&'static [(Word, FinishReason)], D::Error> {
-    let words = BTreeMap::<String, String>::deserialize(from)?.into_iter();
-    let words = words.map(|(word, reason)| {
-        (&*word.leak(), FinishReason::from_word(&reason).unwrap_or(FinishReason::Other))
-    });
+    #[derive(Deserialize)]
+    #[serde(transparent)]
+    struct WordedReason(#[serde(deserialize_with = "leak::word")] FinishReason);
+    let words = BTreeMap::<String, WordedReason>::deserialize(from)?.into_iter();
+    let words = words.map(|(word, WordedReason(reason))| (&*word.leak(), reason));
     Ok(words.collect::<Vec<_>>().leak())
 }
 
@@ -625,20 +663,22 @@ fn repeatable<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'static Repe
     Ok((!unread.is_empty()).then(repeatable))
 }
 
+/// The places of the counts.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Counts {
+    input: String,
+    output: String,
+    total: String,
+    cached: String,
+    cache_write: String,
+    reasoning: String,
+    keep: Vec<String>,
+}
+
 /// Reads the places of the counts; `+` is between those that make a sum, and `keep` has those that
 /// are only passed on.
 fn counts<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [usage::Row], D::Error> {
-    #[derive(Default, Deserialize)]
-    #[serde(default, deny_unknown_fields)]
-    struct Counts {
-        input: String,
-        output: String,
-        total: String,
-        cached: String,
-        cache_write: String,
-        reasoning: String,
-        keep: Vec<String>,
-    }
     let counts = Counts::deserialize(from)?;
     let fields: [(String, &'static [Field]); 6] = [
         (counts.input, &[Field::Input]),

@@ -7,11 +7,12 @@ use smallvec::SmallVec;
 use crate::event::{Arguments, CallPart, Executor, Key, Output, Reason, ToolResult, WarningCode};
 use crate::format::machine::Emitter;
 use crate::format::machine::fields::{Fields, Index};
+use crate::format::machine::said::SaidCall;
 use crate::format::machine::state::{Collected, Scope};
 use crate::format::spec::{CallSpec, ResultSpec};
 use crate::format::support::blocks::OpenIndexedBlock;
 use crate::format::support::emit::Slot;
-use crate::format::support::emitted::hash;
+use crate::format::support::emitted::{GrownText, hash};
 use crate::format::support::function::emit_arguments;
 use crate::format::support::prelude::*;
 
@@ -28,20 +29,21 @@ impl Emitter {
             given if call.until => self.turn.go_on(given, out)?,
             given => given,
         };
-        if self.spec.log.is_some() {
-            self.turn.round.act();
-            if let Some(id) = id.as_deref().filter(|_| scope.is_whole)
-                && self.turn.has_call(id, scope)
-            {
-                return Ok(());
-            }
-        }
         let executor = self.spec.log.map_or(self.spec.executor, |_| Some(Executor::Agent));
         let (name, signature) = (fields.text(call.name), fields.word(call.signature));
         let [item, namespace, kind] =
             [call.item, call.namespace, call.of_type].map(|places| fields.word(places));
         let is_provided = fields.flag(call.provider);
         let name = name.as_deref().and_then(Str::non_empty);
+        let json = fields.json(call.arguments);
+        let text = json.as_deref().and_then(json::as_str);
+        if self.spec.log.is_some() {
+            self.turn.round.act();
+        }
+        let said = text.as_ref().map(Str::as_str).or(json.as_deref());
+        if scope.is_whole && self.says_again(id.as_deref(), (name, said), scope) {
+            return Ok(());
+        }
         if self.spec.log.is_some() {
             self.turn.round.tool = name.map(str::to_owned);
         }
@@ -58,9 +60,9 @@ impl Emitter {
             ..CallPart::default()
         };
         self.turn.native_calls += u64::from(scope.native.is_some());
-        let json = fields.json(call.arguments);
         if let (true, Some(open), Some(json)) = (call.until, &mut self.turn.chunked, &json) {
-            open.arguments.push_all(json::text(json).as_str().as_bytes());
+            let text = text.as_ref().map_or(json.as_ref(), Str::as_str);
+            open.arguments.push_all(text.as_bytes());
         }
         if let Some((index, opens)) = scope.block {
             return self.block_of_call(index, opens, part, json.as_deref(), out);
@@ -88,7 +90,16 @@ impl Emitter {
             }
             part.name = part.name.filter(|_| !is_known);
         }
-        self.arguments(part, (is_known, is_free), json.as_deref(), scope, out)?;
+        if (json.as_ref(), part.executor) == (None, None)
+            && let Some(misnamed) = fields.misnamed(call)
+            && !self.turn.said(scope.choice, &part).is_some_and(|said| said.has_arguments())
+            // Arguments may follow a name, but for a text that begins as they do.
+            && (scope.is_whole || part.name.is_none() || misnamed.starts_with('"'))
+        {
+            part.arguments = Arguments::Misnamed(misnamed);
+        }
+        let json = (json.as_deref(), text.as_ref());
+        self.arguments(part, (is_known, is_free), json, scope, out)?;
         match scope.is_whole {
             true if self.spec.hold && !is_provided => {
                 self.turn.calls(scope.choice).hold(part.key, out)
@@ -98,37 +109,71 @@ impl Emitter {
         }
     }
 
+    /// True if a whole call says once more what one of its id has said that was whole.
+    fn says_again(
+        &mut self,
+        id: Option<&str>,
+        (name, arguments): (Option<&str>, Option<&str>),
+        scope: Scope,
+    ) -> bool {
+        let number = id.and_then(|id| self.turn.calls(scope.choice).whole_number(id));
+        number.is_some_and(|number| {
+            let mut said = SaidCall::default();
+            said.add(name, arguments, true);
+            let known = self.turn.said.get(&(scope.choice, number));
+            known.map_or(self.spec.log.is_some(), |known| known.is_repeated_by(&said))
+        })
+    }
+
     /// Emits the arguments of a call, or a piece of them.
     fn arguments(
         &mut self,
         part: CallPart,
         (is_known, is_free): (bool, bool),
-        json: Option<&str>,
+        (json, text): (Option<&str>, Option<&Str>),
         scope: Scope,
         out: &mut EventOut,
     ) -> Done {
-        match json {
+        let choice = scope.choice;
+        let growing = match text.filter(|_| scope.is_cumulative && !is_free) {
+            None => None,
+            Some(text) => {
+                let at = (choice, Slot::Call(part.key));
+                let Some(growing) = self.turn.new_part(at, text, true, out)? else { return Ok(()) };
+                Some(growing)
+            }
+        };
+        let (text, is_all) = match &growing {
+            Some(GrownText::New(new)) => (Some(&**new), false),
+            Some(GrownText::Changed) => (text, true),
+            None => (text, scope.is_whole && is_known),
+        };
+        if let Some(said) = self.turn.said(choice, &part) {
+            said.add(part.name, text.map(Str::as_str).or(json), is_all || text.is_none());
+        }
+        match (json, text) {
+            (None, _) => out.call(choice, part),
             // Its text comes once more when it is whole.
-            Some(_) if is_free && !scope.is_whole => out.call(scope.choice, part),
-            Some(json) if is_free => {
+            _ if is_free && !scope.is_whole => out.call(choice, part),
+            (Some(json), _) if is_free => {
                 let text = json::text(json);
                 let arguments = Arguments::Free(text.as_str());
-                out.call(scope.choice, CallPart { arguments, ..part })
+                out.call(choice, CallPart { arguments, ..part })
             }
-            Some(json)
-                if scope.is_cumulative
-                    && let Some(text) = json::as_str(json) =>
-            {
-                let at = (scope.choice, Slot::Call(part.key));
-                let Some(new) = self.turn.new_part(at, &text, true, out)? else { return Ok(()) };
-                out.call_fragment(scope.choice, part, &new)?;
-                self.turn.warn_of_repeats(out)
+            (_, Some(text)) if is_all && text.is_empty() => out.call(choice, part),
+            (_, Some(text)) if is_all => out.call_done(choice, part, text),
+            (_, Some(text)) => {
+                out.call_fragment(choice, part, text)?;
+                if growing.is_some() { self.turn.warn_of_repeats(out) } else { Ok(()) }
             }
-            Some(json) if scope.is_whole && is_known => whole(scope.choice, part, json, out),
-            Some(json) if scope.is_body && !json.starts_with('"') => {
-                out.call(scope.choice, CallPart { arguments: Arguments::of_value(json), ..part })
+            (Some(json), None) => {
+                let arguments = match scope.is_body {
+                    _ if is_all => Arguments::Done(json),
+                    true => Arguments::of_value(json),
+                    false => Arguments::Value(json),
+                };
+                out.call(choice, CallPart { arguments, ..part })
             }
-            json => emit_arguments(scope.choice, part, json, out),
         }
     }
 
@@ -209,9 +254,9 @@ impl Emitter {
         if self.spec.log.is_some() {
             self.turn.round.act();
             self.turn.round.results += 1;
-            if self.turn.calls(scope.choice).is_answered(&id) {
-                return Ok(());
-            }
+        }
+        if self.turn.calls(scope.choice).is_answered(&id) {
+            return Ok(());
         }
         let is_ok = (!result.is_ok.is_empty() && fields.flag(result.is_ok)).then_some(false);
         let is_error = if fields.flag(result.is_error) { Some(true) } else { is_ok };
@@ -257,16 +302,5 @@ impl Emitter {
         }
         let message = "a part of a result came without the start of its block";
         out.warn(WarningCode::MissingBlockStart, message)
-    }
-}
-
-/// Emits the whole arguments of a call that came in pieces.
-fn whole(choice: u64, part: CallPart, json: &str, out: &mut EventOut) -> Done {
-    match json {
-        "\"\"" => out.call(choice, part),
-        json => match json::as_str(json) {
-            Some(text) => out.call_done(choice, part, &text),
-            None => out.call(choice, CallPart { arguments: Arguments::Done(json), ..part }),
-        },
     }
 }

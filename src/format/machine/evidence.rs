@@ -9,6 +9,16 @@ use crate::json;
 /// True if a record proves the format: it is of a kind that a rule names, or has what a rule for
 /// all kinds asks for, and what the row asks of it.
 pub(in crate::format) fn proves(spec: &Spec, record: &Record) -> bool {
+    shows(spec, record, false)
+}
+
+/// True if a rule is for a record, even one that proves nothing.
+pub(super) fn applies(spec: &Spec, record: &Record) -> bool {
+    shows(spec, record, true)
+}
+
+/// True if a record shows the format, to somebody who asks for proof or knows it.
+fn shows(spec: &Spec, record: &Record, is_known: bool) -> bool {
     let detect = &spec.detect;
     let holds = detect.has.iter().all(|places| stands(record, "", places))
         && !detect.not.iter().any(|places| stands(record, "", places));
@@ -21,34 +31,66 @@ pub(in crate::format) fn proves(spec: &Spec, record: &Record) -> bool {
     }
     let kind = kind(spec, record);
     let is_keyed = record.event_type.is_empty() && is_keyed(spec.kind);
-    spec.on.iter().any(|rule| is_proof(rule, &kind, is_keyed, record))
+    spec.on.iter().any(|rule| is_proof(rule, is_known, (&kind, is_keyed), record))
+}
+
+/// Returns by what a first record shows the format, in words.
+pub(super) fn known_by(spec: &Spec) -> String {
+    let said = |what: &str, words: &[&str]| match words {
+        [] => None,
+        words => Some(format!("{what} {}", words.join(", "))),
+    };
+    let rules = || spec.on.iter().filter(|rule| rule.weak != Weak::Yes);
+    let kinds: Vec<&str> = rules().filter(|rule| rule.is_named()).map(|rule| rule.kind).collect();
+    let needed = |rule: &Rule| {
+        let has = rule.has.iter().chain(rule.needs).map(|places| (*places).to_owned());
+        let is = rule.is.iter().map(|(places, words)| format!("{places}={words}"));
+        has.chain(is).collect::<Vec<_>>().join(" and ")
+    };
+    let members = rules().filter(|rule| !rule.is_named() && rule.asks()).map(needed);
+    let members: Vec<String> = members.collect();
+    let members: Vec<&str> = members.iter().map(String::as_str).collect();
+    let places = spec.kind.join(" and ");
+    let all = [
+        said("the members", spec.detect.has).map(|it| format!("{it}, in each of these")),
+        said(&format!("the kinds (at {places})"), &kinds),
+        said("the members", &members),
+    ];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    match all.as_slice() {
+        [] => "nothing: `-f FILE` alone takes it".to_owned(),
+        all => all.join("; "),
+    }
 }
 
 /// True if a record of this kind proves the format by one rule. With `is_keyed`, each member that a
 /// rule names is a record.
-fn is_proof(rule: &Rule, kind: &str, is_keyed: bool, record: &Record) -> bool {
-    if rule.weak == Weak::Yes {
+fn is_proof(rule: &Rule, is_known: bool, (kind, is_keyed): (&str, bool), record: &Record) -> bool {
+    let weak = if is_known { Weak::No } else { rule.weak };
+    if weak == Weak::Yes {
         return false;
     }
     match rule.is_named() {
         // Most first records have no kind that the row knows.
         true if !is_keyed && kind.is_empty() => false,
-        true if !is_keyed => rule.is_of(kind) && is_met(rule, record, ""),
+        true if !is_keyed => rule.is_of(kind) && is_met(rule, weak, record, ""),
         true => record.names().any(|key| {
             let is_object = record.get(key).is_some_and(|value| value.starts_with('{'));
-            rule.is_of(key) && is_object && is_met(rule, record, key)
+            rule.is_of(key) && is_object && is_met(rule, weak, record, key)
         }),
-        false => rule.asks() && (rule.kind == ANY || kind.is_empty()) && is_met(rule, record, ""),
+        false => {
+            rule.asks() && (rule.kind == ANY || kind.is_empty()) && is_met(rule, weak, record, "")
+        }
     }
 }
 
 /// True if the conditions of a rule hold; its places are in the member `base`, if that isn't empty.
-fn is_met(rule: &Rule, record: &Record, base: &str) -> bool {
+fn is_met(rule: &Rule, weak: Weak, record: &Record, base: &str) -> bool {
     let is_word = |(places, words): &(Places, &str)| {
         let found = value(record, base, places).and_then(word);
         found.is_some_and(|found| is_one_of(words, &found))
     };
-    let needs = match rule.weak {
+    let needs = match weak {
         Weak::Without(places) => Some(places),
         Weak::No | Weak::Yes => None,
     };

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use crate::format::machine::evidence;
 use crate::format::machine::layout::{
-    HEAD, Layout, Place, RecordValues, RowTables, Table, Value, Way,
+    HEAD, JOINT, Layout, Place, RecordValues, RowTables, Table, Value, Way,
 };
-use crate::format::spec::{Places, Wanted, is_one_of};
+use crate::format::spec::{CallSpec, Places, Wanted, is_one_of, paths, split_test};
 use crate::json::{self, Str};
 
 /// What stands at the places of one object, or of one of its members.
@@ -95,7 +95,7 @@ impl<'r, 't> Fields<'r, 't> {
     }
 
     /// Returns the fields of the record.
-    fn record(&self) -> Self {
+    pub(super) fn record(&self) -> Self {
         Fields { layout: self.record, begin: 0, base: 0, ..*self }
     }
 
@@ -122,6 +122,42 @@ impl<'r, 't> Fields<'r, 't> {
         .is_some()
     }
 
+    /// True if a value of the record stands at a place, and not a word that the row itself has;
+    /// nothing for a place that only has such words.
+    pub(super) fn is_given(&self, places: Places, wanted: Wanted) -> Option<bool> {
+        let any = |found: &mut dyn Iterator<Item = Option<bool>>| {
+            found.flatten().fold(None, |all, is_given| Some(all.unwrap_or(false) | is_given))
+        };
+        any(&mut self.place(places, wanted)?.ways.iter().map(|way| match way {
+            Way::Slot(slot) => Some(self.slot(*slot).is_some()),
+            Way::Record(places) => self.record().is_given(places, wanted),
+            Way::Joined(parts) => any(&mut parts.iter().map(|it| self.is_given(it, Wanted::Json))),
+            Way::Made(members) => {
+                any(&mut members.iter().map(|(_, it)| self.is_given(it, Wanted::Json)))
+            }
+            Way::Here | Way::Data => Some(true),
+            Way::Literal(_) | Way::Kind | Way::Star(_) | Way::Event | Way::Position => None,
+        }))
+    }
+
+    /// Returns what may be the arguments of a call that has none at their place: a value which is
+    /// beside that place, or beside the name, and which no place leads to.
+    pub(super) fn misnamed(&self, call: &CallSpec) -> Option<&'r str> {
+        if call.arguments.is_empty() {
+            return None;
+        }
+        let is_path = |path: &&str| !path.starts_with(['\'', '{']) && !path.contains(JOINT);
+        let mut all = paths(call.arguments).chain(paths(call.name)).filter(is_path);
+        all.find_map(|path| {
+            let (fields, path) = match path.strip_prefix('/') {
+                Some(path) => (self.record(), path),
+                None => (*self, path),
+            };
+            let base = Some(fields.kind()).filter(|_| fields.base > 0);
+            fields.layout.unread(base, split_test(path).0, fields.here())
+        })
+    }
+
     /// Returns a word that is no value of the object's.
     fn word_of(&self, way: &Way) -> Option<&'r str> {
         let word = match way {
@@ -143,10 +179,10 @@ impl<'r, 't> Fields<'r, 't> {
             },
             Way::Data => Some(Cow::Owned(Str::from(fields.here()))),
             Way::Joined(parts) => {
-                let texts = parts.iter().filter_map(|places| fields.text(places));
-                let text: String = texts.map(|text| text.as_str().to_owned()).collect();
-                Some(Cow::Owned(Str::from(text)))
+                let words = parts.iter().filter_map(|places| fields.scalar(places));
+                Some(Cow::Owned(Str::from(words.collect::<String>())))
             }
+            Way::Position => Some(Cow::Owned(Str::from(fields.position.to_string()))),
             way => fields.word_of(way).map(|word| Cow::Owned(Str::from(word))),
         })
     }
@@ -168,6 +204,7 @@ impl<'r, 't> Fields<'r, 't> {
                 _ => None,
             },
             Way::Here => Some(Cow::Borrowed(fields.here())),
+            Way::Position => Some(Cow::Owned(fields.position.to_string())),
             Way::Data if json::is_json(fields.here()) => Some(Cow::Borrowed(fields.here())),
             Way::Data => Some(Cow::Owned(json::quote(fields.here()))),
             Way::Made(members) => {

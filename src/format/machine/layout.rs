@@ -11,8 +11,9 @@ use std::cell::OnceCell;
 use smallvec::SmallVec;
 
 use crate::format::spec::{
-    Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, split_each, split_test,
+    ANY, Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, split_each, split_test,
 };
+use crate::format::support::misnamed::holds_members;
 use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str};
 
 /// The tables of a row.
@@ -82,7 +83,7 @@ enum KindPlace {
 }
 
 /// What stands between the places that make a text.
-const JOINT: &str = " + ";
+pub(super) const JOINT: &str = " + ";
 
 /// Where a text begins, and its length.
 type Address = (usize, usize);
@@ -297,7 +298,7 @@ impl<'t> OpenObject<'_, 't> {
         }
         match node.slots.as_slice() {
             [] if node.is_leaf() => reader.skip(),
-            [] if !node.is_asked && !matches!(reader.peek()?, b'{' | b'[') => reader.skip(),
+            [] if !node.is_asked && !node.may_be(reader.peek()?) => reader.skip(),
             [] => self.inside(node, reader),
             [slot] if node.is_leaf() => self.slot(slot, reader),
             slots => {
@@ -306,8 +307,7 @@ impl<'t> OpenObject<'_, 't> {
                 for slot in slots {
                     self.slot(slot, &mut reader.fork())?;
                 }
-                let is_list = reader.peek()? == b'[' && !node.elements.is_empty();
-                if !node.is_leaf() && (is_list || reader.peek()? == b'{') {
+                if !node.is_leaf() && node.may_be(reader.peek()?) {
                     self.inside(node, &mut reader.fork())?;
                 }
                 *reader = after;
@@ -359,14 +359,19 @@ impl<'t> OpenObject<'_, 't> {
 
     /// Reads what is inside of a value.
     fn inside(&mut self, node: &Node, reader: &mut Reader<'t>) -> Result<(), Fault> {
-        if !node.elements.is_empty() && reader.peek()? == b'[' {
+        if node.has_elements() && reader.peek()? == b'[' {
             let mut next = 0;
             return reader.elements(&"an array", &mut |reader| {
-                let wanted = node.elements.iter().find(|(index, _)| *index == next);
+                let exact = node.elements.iter().find(|(index, _)| *index == next);
+                let any = node.others.iter().find(|(word, _)| *word == ANY);
                 next += 1;
-                match wanted {
-                    Some((_, node)) => self.value(node, reader),
-                    None => reader.skip(),
+                match (exact.map(|it| &it.1), any.map(|it| &it.1)) {
+                    (Some(one), Some(any)) => {
+                        self.value(one, &mut reader.fork())?;
+                        self.value(any, reader)
+                    }
+                    (Some(node), None) | (None, Some(node)) => self.value(node, reader),
+                    (None, None) => reader.skip(),
                 }
             });
         }
@@ -384,13 +389,13 @@ impl<'t> OpenObject<'_, 't> {
             return reader.object("object", &node.keys, read).map(drop);
         }
         reader.members(&"an object", &mut |key, reader| {
-            let exact = node.keys.iter().position(|known| known.is(key.as_str().as_bytes()));
-            let member = exact.and_then(|at| node.members.get(at)).or_else(|| {
-                node.others.iter().find(|(word, _)| fits(word, key.as_str())).map(|(_, node)| node)
-            });
-            let Some(member) = member else { return reader.skip() };
+            let mut wanted = node.at(key.as_str());
+            let Some(member) = wanted.next() else { return reader.skip() };
+            for other in wanted {
+                self.value(other, &mut reader.fork())?;
+            }
             if let Some(slot) = member.key {
-                self.values.set(self.begin + slot, Value::Text(key));
+                self.values.set(self.begin + slot, Value::Text(key.clone()));
             }
             self.value(member, reader)
         })
@@ -578,7 +583,7 @@ impl Layout {
             }
             None if all.contains(JOINT) => {
                 let parts: Vec<Places> = all.split(JOINT).collect();
-                parts.iter().for_each(|places| self.add(places, Wanted::Text, base, key));
+                parts.iter().for_each(|places| self.add(places, Wanted::Json, base, key));
                 vec![Way::Joined(parts)]
             }
             None => all.split('|').map(|path| self.way(path, wanted, key)).collect(),
@@ -661,6 +666,24 @@ impl Layout {
         is_in(&self.top, slot)
     }
 
+    /// Returns a value that holds something, stands beside the one that a path leads to, and is read
+    /// by no rule. The path begins in the member `base`, if there is one.
+    pub(super) fn unread<'j>(
+        &self,
+        base: Option<&str>,
+        path: &str,
+        here: &'j str,
+    ) -> Option<&'j str> {
+        let parent = path.rsplit_once('.').map(|(parent, _)| parent.split('.'));
+        let (mut node, mut json) = (&self.top, here);
+        for key in base.into_iter().chain(parent.into_iter().flatten()) {
+            (node, json) = (node.at(key).next()?, json::member(json, key)?);
+        }
+        let members = json::members(json).into_iter();
+        let mut unread = members.filter(|(key, _)| node.at(key).next().is_none());
+        unread.find(|(_, value)| holds_members(*value)).map(|(_, value)| value.get())
+    }
+
     /// True if its objects may be anything else.
     fn asks_for_all(&self) -> bool {
         let is_here = |place: &Place| matches!(place.ways.as_slice(), [.., Way::Here]);
@@ -691,6 +714,26 @@ impl Node {
             self.members.push(Node::default());
         }
         &mut self.members[at]
+    }
+
+    /// Returns the nodes of a member: that of its key, and those of patterns that this fits.
+    fn at(&self, key: &str) -> impl Iterator<Item = &Node> {
+        let exact = self.keys.iter().position(|known| known.is(key.as_bytes()));
+        let fitting = self.others.iter().filter(move |(word, _)| fits(word, key));
+        exact.and_then(|at| self.members.get(at)).into_iter().chain(fitting.map(|(_, node)| node))
+    }
+
+    /// True if something is wanted of the elements of a list.
+    fn has_elements(&self) -> bool {
+        !self.elements.is_empty() || self.others.iter().any(|(word, _)| *word == ANY)
+    }
+
+    /// True if a value that begins with this byte may hold what is wanted.
+    fn may_be(&self, first: u8) -> bool {
+        match first {
+            b'[' => self.has_elements(),
+            first => first == b'{',
+        }
     }
 
     fn is_leaf(&self) -> bool {

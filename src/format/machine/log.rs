@@ -6,8 +6,8 @@ use std::io;
 use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
 use crate::format::machine::Emitter;
 use crate::format::machine::fields::Fields;
-use crate::format::machine::state::{Chunked, MessageState, Scope};
-use crate::format::spec::Rule;
+use crate::format::machine::state::Chunked;
+use crate::format::spec::{FailureSpec, Rule};
 use crate::format::support::emit::output;
 use crate::format::support::prelude::*;
 use crate::json::Status;
@@ -20,10 +20,18 @@ pub(super) struct LogState {
     /// True if a record has come.
     pub(super) has_begun: bool,
     /// The record in which the agent reported its last error, which it may have overcome.
-    pub(super) trouble: Option<String>,
+    pub(super) trouble: Option<AgentTrouble>,
     /// True if nothing has come after that, and it is the message's error then.
     pub(super) is_in_trouble: bool,
     side: Side,
+}
+
+/// An error that an agent reported: its record, and the words that the row finds in it.
+#[derive(Debug, Default)]
+pub(super) struct AgentTrouble {
+    pub(super) json: String,
+    pub(super) message: Option<String>,
+    pub(super) code: Option<String>,
 }
 
 /// The one whose conversation the log is.
@@ -38,21 +46,6 @@ enum Side {
     Both,
     /// A subagent's.
     Subagent,
-}
-
-impl MessageState {
-    /// True if a whole call is one that has come: it has no result yet, or came in the same part.
-    /// If not, notes that it has.
-    pub(super) fn has_call(&mut self, id: &str, scope: Scope) -> bool {
-        let calls = self.calls(scope.choice);
-        let (is_known, is_answered) = (calls.has(id), calls.is_answered(id));
-        let is_same = || scope.part.is_some() && self.round.called.get(id) == Some(&scope.part);
-        let has_come = is_known && (!is_answered || is_same());
-        if !has_come {
-            self.round.called.insert(id.to_owned(), scope.part);
-        }
-        has_come
-    }
 }
 
 impl Emitter {
@@ -108,10 +101,21 @@ impl Emitter {
     }
 
     /// The agent reports an error that it may overcome.
-    pub(super) fn trouble(&mut self, json: &str, out: &mut EventOut) -> Done {
-        self.log.trouble = Some(json.to_owned());
+    pub(super) fn trouble(
+        &mut self,
+        failure: &FailureSpec,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
+        let json = fields.here();
+        let (message, code) = (fields.scalar(failure.message), fields.scalar(failure.code));
+        let message = message.map(Cow::into_owned).or_else(|| error::message(json));
+        self.log.trouble = Some(AgentTrouble {
+            json: json.to_owned(),
+            message: message.clone().filter(|_| !failure.message.is_empty()),
+            code: code.map(Cow::into_owned),
+        });
         self.log.is_in_trouble = true;
-        let message = error::message(json);
         let message = message.as_deref().unwrap_or("the agent reported an error");
         out.warn(WarningCode::AgentError, message)
     }

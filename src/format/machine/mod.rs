@@ -21,6 +21,7 @@ mod fields;
 mod layout;
 mod log;
 mod round;
+mod said;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -36,10 +37,10 @@ use crate::format::machine::layout::{RecordValues, RowTables, Table};
 use crate::format::machine::state::{MessageState, Scope};
 use crate::format::repeatable::Repeatable;
 use crate::format::spec::{
-    Begin, End, FailureSpec, Row, Rule, Spec, StartSpec, is_one_of, split_each,
+    Begin, End, FailureSpec, Places, Row, Rule, Spec, StartSpec, Wanted, is_one_of, split_each,
 };
 use crate::format::support::emit::{Slot, output};
-use crate::format::support::emitted::hash;
+use crate::format::support::emitted::{GrownText, hash};
 use crate::format::support::finish;
 use crate::format::support::many::each;
 use crate::format::support::payload::{each_record, time};
@@ -62,6 +63,8 @@ struct Emitter {
     /// The id and the model of the session.
     session: [Option<String>; 2],
     framing: Option<&'static Framing>,
+    /// True if the end of a message is that of its calls.
+    leaves_calls_open: bool,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
 }
@@ -87,8 +90,12 @@ impl Decoder for Machine {
     fn finish(&mut self, out: &mut EventOut) -> Done {
         let Machine { emitter, .. } = self;
         emitter.turn.cut(out)?;
-        if let Some(json) = emitter.log.trouble.take().filter(|_| emitter.log.is_in_trouble) {
-            error::report(&json, out)?;
+        if let Some(trouble) = emitter.log.trouble.take().filter(|_| emitter.log.is_in_trouble) {
+            let (message, code) = (trouble.message.as_deref(), trouble.code.as_deref());
+            match message.or(code) {
+                None => error::report(&trouble.json, out)?,
+                Some(_) => error::report_as(message, code, &trouble.json, out)?,
+            }
         }
         if let Some(log) = &emitter.spec.log {
             return emitter.finish_log(log.ends, out);
@@ -134,6 +141,16 @@ impl Format {
         self.row.is_none_or(|row| evidence::proves(row.spec, record)) && (self.sniff)(record)
     }
 
+    /// True if a rule of the format's row is for a record, even if others have such records.
+    pub(crate) fn has_rule_for(&self, record: &Record<'_>) -> bool {
+        self.row.is_some_and(|row| evidence::applies(row.spec, record))
+    }
+
+    /// Returns by what a first record shows the format, in words, if the format is a row.
+    pub(crate) fn known_by(&self) -> Option<String> {
+        self.row.map(|row| evidence::known_by(row.spec))
+    }
+
     /// Returns a new decoder.
     pub fn decode(&'static self) -> Box<dyn Decoder> {
         (self.decoder)(self)
@@ -155,6 +172,7 @@ impl Machine {
             log: log::LogState::default(),
             session: [None, None],
             framing: None,
+            leaves_calls_open: spec.leaves_calls_open(),
             repeats: false,
         };
         Box::new(Machine { program: RowTables::new(spec), emitter })
@@ -275,8 +293,11 @@ impl Emitter {
         }
         self.place(rule, &mut scope, fields, out)?;
         // These change more than what is emitted.
-        let is_kept =
-            scope.part.is_some() || scope.is_cumulative || rule.part || self.spec.log.is_some();
+        let is_kept = scope.part.is_some()
+            || scope.is_cumulative
+            || rule.part
+            || self.spec.log.is_some()
+            || self.turn.keeps_texts();
         self.repeats &= !is_kept && rule.result.is_none();
         let reason = fields.word(rule.finish).filter(|raw| !finish::is_none(raw));
         scope.is_last |= reason.is_some();
@@ -303,10 +324,11 @@ impl Emitter {
             self.choice(scope.choice, reason.is_some(), out)?;
         }
         match failure {
-            Some(failure) if failure.last => self.trouble(fields.here(), out)?,
+            Some(failure) if failure.last => self.trouble(failure, fields, out)?,
             Some(failure) => {
                 self.message.state = State::Failed;
-                report(failure, self.log.trouble.as_deref(), fields, out)?;
+                let trouble = self.log.trouble.as_ref().map(|trouble| trouble.json.as_str());
+                report(failure, trouble, fields, out)?;
             }
             None => {}
         }
@@ -348,6 +370,7 @@ impl Emitter {
             return Ok(true);
         }
         let StartSpec { id, model, created, late } = self.spec.start;
+        let fields = fields.record();
         self.message.head.created = fields.json(created).and_then(|json| time(&json));
         let [session_id, session_model] = self.session.each_ref().map(Option::as_deref);
         let (id, model) = (fields.word(id), fields.word(model));
@@ -367,7 +390,7 @@ impl Emitter {
 
     /// True if a record has the id of the open message.
     fn is_its_own(&self, fields: Fields) -> bool {
-        let id = fields.word(self.spec.start.id);
+        let id = fields.record().word(self.spec.start.id);
         id.is_some() && id.as_deref() == self.message.id()
     }
 
@@ -425,46 +448,19 @@ impl Emitter {
         }
         if let Some(warn) = &rule.warn {
             if warn.code == WarningCode::AgentError && fields.is_record() {
-                self.log.trouble = Some(fields.here().to_owned());
+                let json = fields.here().to_owned();
+                self.log.trouble = Some(log::AgentTrouble { json, ..log::AgentTrouble::default() });
             }
             out.warn(warn.code, fields.text(warn.text).as_deref().map_or("", Str::as_str))?;
         }
-        if rule.part {
-            self.turn.thoughts += 1;
-        } else if rule.release || rule.call.is_some() || !rule.text.is_empty() {
-            self.turn.thoughts = 0;
-        }
-        let slot = Slot::Reasoning(Some(self.turn.thoughts).filter(|number| *number > 0));
-        let text = if fields.flag(rule.hidden) { "" } else { rule.text };
-        let mut redacted = fields.word(rule.redacted);
-        // A thought that was whole at once stands beside all that comes after it.
-        let has_more = scope.is_cumulative && holds_more(rule, fields);
-        let answer = Slot::Text(Some(rule.channel).filter(|channel| !channel.is_empty()));
-        for (slot, places) in [(slot, rule.thought), (answer, text), (Slot::Refusal, rule.refusal)]
+        self.texts(rule, scope, fields, out)?;
+        // Beside other content, there is one only if anything of it stands there.
+        let is_beside =
+            || Rule { call: None, result: None, begin: Begin::Late, ..*rule }.is_content();
+        if let Some(call) = &rule.call
+            && (!is_beside()
+                || is_there([call.name, call.id], [call.arguments, call.invalid], fields))
         {
-            if !slot.is_thought()
-                && let Some(data) = redacted.take()
-            {
-                out.redacted(scope.choice, &data)?;
-            }
-            let Some(text) = fields.text(places) else { continue };
-            if self.spec.log.is_some()
-                && self.turn.round.says_again(rule, (slot, &text), scope.is_whole, out)?
-            {
-                continue;
-            }
-            if !scope.is_cumulative {
-                self.turn.text(slot, &text, scope, out)?;
-                continue;
-            }
-            let may_repeat = if slot.is_thought() { has_more } else { scope.is_last };
-            let at = (scope.choice, slot);
-            if let Some(new) = self.turn.new_part(at, &text, may_repeat, out)? {
-                out.piece(scope.choice, slot, &new)?;
-                self.turn.warn_of_repeats(out)?;
-            }
-        }
-        if let Some(call) = &rule.call {
             self.call(call, scope, fields, out)?;
         }
         if let Some(hook) = &rule.hook
@@ -473,7 +469,9 @@ impl Emitter {
             self.turn.round.act();
             (hook.run)(&Object::new(&json), self.turn.calls(scope.choice), out)?;
         }
-        if let Some(result) = &rule.result {
+        if let Some(result) = &rule.result
+            && (!is_beside() || is_there([result.id, result.name], [result.output, ""], fields))
+        {
             self.result(result, scope, fields, out)?;
         }
         self.inside(rule, scope, fields, out)?;
@@ -498,6 +496,54 @@ impl Emitter {
             )?;
         }
         if scope.is_whole { out.flush() } else { Ok(()) }
+    }
+
+    /// Emits the texts that an object holds: a thought, an answer, a refusal.
+    fn texts(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+        if rule.part {
+            self.turn.thoughts += 1;
+        } else if rule.release || rule.call.is_some() || !rule.text.is_empty() {
+            self.turn.thoughts = 0;
+        }
+        let slot = Slot::Reasoning(Some(self.turn.thoughts).filter(|number| *number > 0));
+        let text = if fields.flag(rule.hidden) { "" } else { rule.text };
+        let mut redacted = fields.word(rule.redacted);
+        // A thought that was whole at once stands beside all that comes after it.
+        let has_more = scope.is_cumulative && holds_more(rule, fields);
+        let answer = Slot::Text(Some(rule.channel).filter(|channel| !channel.is_empty()));
+        for (slot, places) in [(slot, rule.thought), (answer, text), (Slot::Refusal, rule.refusal)]
+        {
+            if !slot.is_thought()
+                && let Some(data) = redacted.take()
+            {
+                out.redacted(scope.choice, &data)?;
+            }
+            let Some(text) = fields.text(places) else { continue };
+            if self.spec.log.is_some()
+                && self.turn.round.says_again(rule, (slot, &text), scope.is_whole, out)?
+            {
+                continue;
+            }
+            if rule.replaces && !slot.is_thought() {
+                self.turn.replace(slot, &text, scope, out)?;
+                self.turn.has_text = true;
+                continue;
+            }
+            self.turn.has_text |= !slot.is_thought() && !text.is_empty();
+            if !scope.is_cumulative {
+                self.turn.text(slot, &text, scope, out)?;
+                continue;
+            }
+            let may_repeat = if slot.is_thought() { has_more } else { scope.is_last };
+            let at = (scope.choice, slot);
+            match self.turn.new_part(at, &text, may_repeat, out)? {
+                None => continue,
+                Some(GrownText::New(new)) => out.piece(scope.choice, slot, &new)?,
+                Some(GrownText::Changed) => out.revise(scope.choice, &text)?,
+            }
+            self.turn.warn_of_repeats(out)?;
+        }
+        Ok(())
     }
 
     /// Emits what the objects inside of an object hold.
@@ -657,8 +703,8 @@ impl Emitter {
     /// Ends the message, a body without a reason to stop.
     fn end_unfinished(&mut self, out: &mut EventOut) -> Done {
         self.end_calls(out)?;
-        let MessageState { finished, .. } =
-            std::mem::replace(&mut self.turn, MessageState::new(self.spec));
+        let next = self.turn.next();
+        let MessageState { finished, .. } = std::mem::replace(&mut self.turn, next);
         let unfinished = finished.iter().filter(|(_, is_finished)| !**is_finished);
         let only = finished.is_empty().then_some(0);
         self.message.end_unfinished(unfinished.map(|(choice, _)| choice).chain(only), out)
@@ -667,7 +713,7 @@ impl Emitter {
     /// Ends the calls of choices that have finished: they are whole. So are those of a message that
     /// has come to its end, if no rule says when a call does.
     fn end_calls(&mut self, out: &mut EventOut) -> Done {
-        if self.spec.leaves_calls_open() && self.message.state != State::Failed {
+        if self.leaves_calls_open && self.message.state != State::Failed {
             return out.call_end(0, Key::None);
         }
         let mut finished = self.turn.finished.iter().filter(|(_, is_finished)| **is_finished);
@@ -682,7 +728,7 @@ impl Emitter {
             return self.stop_log(out);
         }
         self.turn.cut(out)?;
-        self.turn = MessageState::new(self.spec);
+        self.turn = self.turn.next();
         self.message.cut(out)
     }
 
@@ -697,7 +743,7 @@ impl Emitter {
     fn end(&mut self, out: &mut EventOut) -> Done {
         self.turn.cut(out)?;
         self.end_calls(out)?;
-        self.turn = MessageState::new(self.spec);
+        self.turn = self.turn.next();
         (self.log.has_prompt, self.log.trouble) = (false, None);
         self.message.end(out)
     }
@@ -711,6 +757,16 @@ fn applies(rule: &Rule, fields: Fields) -> bool {
     rule.has.iter().all(|places| fields.has(places))
         && !rule.not.iter().any(|places| fields.has(places))
         && rule.is.iter().all(holds)
+}
+
+/// True if anything of a call or a result stands in an object. The words that a row has of its own
+/// say nothing, unless it has no others.
+fn is_there(texts: [Places; 2], values: [Places; 2], fields: Fields) -> bool {
+    let mut asks = false;
+    let texts = texts.iter().map(|places| fields.is_given(places, Wanted::Text));
+    let values = values.iter().map(|places| fields.is_given(places, Wanted::Json));
+    let mut given = texts.chain(values).flatten().inspect(|_| asks = true);
+    given.any(|is_given| is_given) || !asks
 }
 
 /// True if an object holds more of the answer than thoughts.

@@ -26,8 +26,6 @@ pub(super) struct Round {
     echoes: HashMap<u64, i64>,
     /// The pieces of text since the last call, and those of thoughts.
     pieces: [Emitted; 2],
-    /// The part that each call came in last.
-    pub(super) called: HashMap<String, Option<u64>>,
     /// The name of the tool that was called last.
     pub(super) tool: Option<String>,
     /// The number of results.
@@ -40,6 +38,11 @@ impl Round {
         let is_of_one = |rule: &Rule| !matches!(rule.origin, "" | "all" | "pieces");
         let has_origins = spec.log.is_some() && rules.clone().any(is_of_one);
         Round { has_origins, ..Round::default() }
+    }
+
+    /// Returns the one after it.
+    pub(super) fn next(&self) -> Round {
+        Round { has_origins: self.has_origins, ..Round::default() }
     }
 
     /// True if a text says what has come before.

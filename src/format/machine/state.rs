@@ -6,13 +6,14 @@ use std::io;
 
 use smallvec::SmallVec;
 
-use crate::event::{ByChoice, Kind, Output, Piece, ToolResult, WarningCode};
+use crate::event::{ByChoice, CallPart, Key, Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::fields::Fields;
 use crate::format::machine::round::Round;
+use crate::format::machine::said::SaidCall;
 use crate::format::spec::{Rule, Spec};
 use crate::format::support::blocks::{GatheredBlock, IndexedBlocks, OpenIndexedBlock};
 use crate::format::support::emit::Slot;
-use crate::format::support::emitted::{Emitted, Growth, hash};
+use crate::format::support::emitted::{Emitted, GrownText, Growth, hash};
 use crate::format::support::many::each;
 use crate::format::support::prelude::*;
 use crate::json::Scanner;
@@ -64,6 +65,10 @@ pub(super) struct MessageState {
     calls: ByChoice<Calls>,
     /// The places of calls that came whole.
     pub(super) whole: BTreeSet<(u64, u64)>,
+    /// True if calls may come whole, and so once more.
+    has_whole_calls: bool,
+    /// What the calls have said that have an id, by their choices and numbers.
+    pub(super) said: BTreeMap<(u64, u64), SaidCall>,
     /// For each choice that came, true if it has finished.
     pub(super) finished: ByChoice<bool>,
     /// True if blocks begin and end.
@@ -74,6 +79,10 @@ pub(super) struct MessageState {
     /// The texts that are cumulative, and the hashes of the blocks beside them.
     texts: BTreeMap<(u64, Slot), Growth>,
     latest_blocks: BTreeMap<u64, u64>,
+    /// The texts of no part, where some come in pieces and others whole.
+    pieces: Option<BTreeMap<(u64, Slot), TextPieces>>,
+    /// True if some of the answer has come.
+    pub(super) has_text: bool,
     /// True if one of the texts comes whole with each record, and if that has been said.
     has_whole: bool,
     has_warned: bool,
@@ -107,6 +116,13 @@ struct EmittedPart {
     again: usize,
 }
 
+/// The pieces of a text: all of them, and those since it came whole.
+#[derive(Clone, Copy, Debug, Default)]
+struct TextPieces {
+    all: Emitted,
+    since_whole: Emitted,
+}
+
 /// A result that comes in pieces, and is emitted whole.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
@@ -121,13 +137,43 @@ impl MessageState {
         MessageState {
             has_blocks: spec.on.iter().any(|rule| rule.open),
             round: Round::new(spec),
+            pieces: spec.mixes_texts().then(BTreeMap::new),
+            has_whole_calls: spec.has_whole_calls(),
             ..MessageState::default()
         }
+    }
+
+    /// Returns the state of the next message of the row.
+    pub(super) fn next(&self) -> MessageState {
+        MessageState {
+            has_blocks: self.has_blocks,
+            round: self.round.next(),
+            pieces: self.pieces.as_ref().map(|_| BTreeMap::new()),
+            has_whole_calls: self.has_whole_calls,
+            ..MessageState::default()
+        }
+    }
+
+    /// True if a text is compared with later ones.
+    pub(super) fn keeps_texts(&self) -> bool {
+        self.pieces.is_some()
     }
 
     /// Returns the calls of a choice.
     pub(super) fn calls(&mut self, choice: u64) -> &mut Calls {
         self.calls.or_insert_with(choice, || Calls::of(choice))
+    }
+
+    /// Returns what a call has said, if it has an id, and others may say it again.
+    pub(super) fn said(&mut self, choice: u64, call: &CallPart) -> Option<&mut SaidCall> {
+        let Key::Index(number) = call.key else { return None };
+        if !self.has_whole_calls {
+            return None;
+        }
+        if call.id.is_some() {
+            self.said.entry((choice, number)).or_default();
+        }
+        self.said.get_mut(&(choice, number))
     }
 
     /// Calls that are whole and have no result are the caller's to run.
@@ -159,13 +205,11 @@ impl MessageState {
         out: &mut EventOut,
     ) -> Done {
         let Some(part) = scope.part.and_then(|key| self.parts.get_mut(&key)) else {
-            return out.piece(scope.choice, slot, text);
+            return self.text_of_no_part(slot, text, scope, out);
         };
         let known = part.texts.iter().position(|(known, _)| *known == slot);
         let Some((_, emitted)) = known.and_then(|at| part.texts.get_mut(at)) else {
-            let mut emitted = Emitted::default();
-            emitted.add(text);
-            part.texts.push((slot, emitted));
+            part.texts.push((slot, Emitted::of(text)));
             return out.piece(scope.choice, slot, text);
         };
         let rest = if scope.is_whole { emitted.rest(text) } else { Some(text.clone()) };
@@ -178,15 +222,65 @@ impl MessageState {
         }
     }
 
-    /// Returns what is new of a text that is cumulative; nothing, if it is all of it once more, and
-    /// that is to be expected.
+    /// Emits a text that is of no part: of a whole one, what the pieces before it did not have.
+    fn text_of_no_part(
+        &mut self,
+        slot: Slot,
+        text: &Str,
+        scope: Scope,
+        out: &mut EventOut,
+    ) -> Done {
+        let at = (scope.choice, slot);
+        let Some(said) = self.pieces.as_mut().map(|all| all.entry(at).or_default()) else {
+            return out.piece(scope.choice, slot, text);
+        };
+        let begun = [said.since_whole, said.all].into_iter().filter(|it| !it.is_empty());
+        let rest = begun.filter(|_| scope.is_whole).find_map(|it| it.rest(text));
+        let new = rest.as_ref().unwrap_or(text);
+        if rest.is_some() || !scope.is_whole {
+            said.all.add(new);
+            self.texts.entry(at).or_default().add(new);
+        }
+        match scope.is_whole {
+            true => said.since_whole = Emitted::default(),
+            false => said.since_whole.add(new),
+        }
+        out.piece(scope.choice, slot, new)
+    }
+
+    /// Emits a text that takes the place of what came, if anything did.
+    pub(super) fn replace(
+        &mut self,
+        slot: Slot,
+        text: &Str,
+        scope: Scope,
+        out: &mut EventOut,
+    ) -> Done {
+        let (at, emitted) = ((scope.choice, slot), Emitted::of(text));
+        if let Some(part) = scope.part.and_then(|key| self.parts.get_mut(&key)) {
+            part.texts.retain(|(known, _)| *known != slot);
+            part.texts.push((slot, emitted));
+        }
+        if let Some(pieces) = &mut self.pieces {
+            pieces.insert(at, TextPieces { all: emitted, since_whole: emitted });
+            self.texts.insert(at, Growth::of(text));
+        }
+        if self.has_text {
+            out.replace(scope.choice, text)
+        } else {
+            out.piece(scope.choice, slot, text)
+        }
+    }
+
+    /// Returns what a record adds to a text that is cumulative; nothing, if it is all of it once
+    /// more, and that is to be expected.
     pub(super) fn new_part<'t>(
         &mut self,
         (choice, slot): (u64, Slot),
         text: &'t Str<'t>,
         may_repeat: bool,
         out: &mut EventOut,
-    ) -> io::Result<Option<Cow<'t, Str<'t>>>> {
+    ) -> io::Result<Option<GrownText<'t>>> {
         let growth = self.texts.entry((choice, slot)).or_default();
         if may_repeat && growth.is_all(text) {
             return Ok(None);

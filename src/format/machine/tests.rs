@@ -5,7 +5,7 @@ use std::path::Path;
 use std::string::FromUtf8Error;
 
 use super::*;
-use crate::event::{Arguments, Event, Kind, Loose};
+use crate::event::{Arguments, CallPart, Event, Kind, Loose};
 use crate::format::load::{load, read};
 use crate::format::support::emit::Halves;
 use crate::format::table::FORMATS;
@@ -99,8 +99,10 @@ fn in_short(event: &Event<'_>) -> String {
             let arguments = match part.arguments {
                 Arguments::Fragment(text)
                 | Arguments::Value(text)
-                | Arguments::Placeholder(text) => text,
-                _ => "",
+                | Arguments::Placeholder(text) => text.to_owned(),
+                Arguments::Done(text) => format!("!{text}"),
+                Arguments::Misnamed(text) => format!("?{text}"),
+                _ => String::new(),
             };
             format!("{:?}:{}({arguments})", part.key, part.name.unwrap_or_default())
         }
@@ -175,7 +177,7 @@ fn a_message_has_stopped_when_all_of_its_choices_have() {
     let rules = "on = [{ has = 'all', each = 'all > choice', end = 'stopped' }]\n\
                  [group.choice]\n\
                  on = [{ choice = 'n', text = 't', each = 'call > call', finish = 'why' }]\n\
-                 [group.call]\non = [{ call = { key = 'c', name = 'f' } }]";
+                 [group.call]\non = [{ call = { key = 'c', name = 'f', arguments = 'a' } }]";
     let call = |n| format!(r#""call":{{"c":{n},"f":"f"}}"#);
     let first =
         format!(r#"{{"all":[{{"t":"a",{},"why":"stop"}},{{"n":1,{}}}]}}"#, call(0), call(0));
@@ -217,6 +219,133 @@ fn calls_whose_end_no_rule_names_end_with_their_message() {
 }
 
 #[test]
+fn arguments_at_another_place_are_not_taken_for_none() {
+    let rules = "on = [{ kind = 'call', whole = true, call = { id = 'i', name = 'c.f', arguments = 'c.b' } },\n\
+                 { kind = 'piece', call = { key = 'n', name = 'f', arguments = 'b' } },\n\
+                 { kind = 'last', end = true }]";
+    let whole = |rest: &str| format!(r#"{{"i":"1","x":{{"y":1}},"c":{{"f":"f"{rest}}}}}"#);
+    let check = |data: &str, arguments: &str| {
+        let expected = format!("start Index(0):f({arguments}) Index(0).");
+        check_rules(rules, &[("call", data)], &expected);
+    };
+    check(&whole(r#","a":{"x":1}"#), "?{\"x\":1}");
+    check(&whole(r#","a":"{\"x\":1}""#), r#"?"{\"x\":1}""#);
+    // They hold nothing, or are beside neither the name nor the arguments.
+    check(&whole(r#","a":{},"d":"e","f2":[1]"#), "");
+    check(&whole(r#","a":{"x":1},"b":{}"#), "{}");
+    let pieces =
+        [("piece", r#"{"n":1,"f":"f","m":{"x":1}}"#), ("piece", r#"{"n":1,"a":"{\"x\""}"#)];
+    check_rules(rules, &pieces, r#"start Index(0):f() Index(0):(?"{\"x\"")"#);
+}
+
+#[test]
+fn a_whole_call_that_is_repeated_is_one_call() {
+    let rules = |top: &str| {
+        format!(
+            "{top}\non = [{{ kind = 'piece', call = {{ key = 'n', id = 'i', name = 'f', arguments = 'a' }} }},\n\
+             {{ kind = 'done', call_end = 'n' }},\n\
+             {{ kind = 'call', whole = true, call = {{ key = 'n', id = 'i', name = 'f', arguments = 'a' }},\n\
+             result = {{ if = 'r', id = 'i', output = 'r' }} }}]"
+        )
+    };
+    let call = |arguments: &str| format!(r#"{{"n":0,"i":"c","f":"f","a":{arguments}}}"#);
+    let (object, spaced) = (call(r#"{"x":1}"#), call(r#""{\"x\": 1}""#));
+    let (other, piece, done) = (call(r#"{"x":2}"#), call(r#""{\"x\": 1""#), ("done", r#"{"n":0}"#));
+    let rest = ("piece", r#"{"n":0,"a":"}"}"#);
+    for top in ["done = { ends = true }", "log = { ends = false }"] {
+        let rules = rules(top);
+        let check = |records: &[(&str, &str)], expected: &str| {
+            check_rules(&rules, records, &format!("start {expected}"));
+        };
+        let whole = r#"Index(0):f({"x":1}) Index(0)."#;
+        let end = if top.starts_with("log") { " stop" } else { "" };
+        check(&[("call", &object), ("call", &spaced), ("call", &object)], &format!("{whole}{end}"));
+        let pieces = r#"Index(0):f({"x": 1) Index(0):(})"#;
+        let in_pieces = [("piece", &*piece), rest, done, ("call", &*object)];
+        check(&in_pieces, &format!("{pieces} Index(0).{end}"));
+        let open = [("piece", &*piece), rest, ("call", &*object), ("call", &*spaced)];
+        check(&open, &format!("{pieces} Index(0):f(!{{\"x\":1}}) Index(0).{end}"));
+        let two = r#"Index(0):f(!{"x":2}) Index(0)."#;
+        check(&[("call", &object), ("call", &other)], &format!("{whole} {two}{end}"));
+    }
+}
+
+#[test]
+fn a_call_beside_a_text_may_be_missing() {
+    let rules = "on = [{ kind = 'say', whole = true, text = 't',\n\
+                 call = { key = '#', id = 'c.id', name = 'c.f', arguments = 'c.a' },\n\
+                 result = { id = 'r.id', output = 'r.out' } }, { kind = 'last', end = true }]";
+    check_rules(rules, &[("say", r#"{"t":"a"}"#), ("last", "{}")], "start a end");
+    let call = r#"{"t":"a","c":{"f":"f"}}"#;
+    check_rules(rules, &[("say", call)], "start a Index(0):f() Index(0).");
+}
+
+#[test]
+fn a_text_that_holds_all_so_far_may_change() {
+    let rules =
+        "on = [{ kind = 'say', cumulative = true, text = 't' }, { kind = 'last', end = true }]";
+    let say = |text: &str| format!(r#"{{"t":"{text}"}}"#);
+    let all = ["It", "It is 5", "It is 6", "It is 6 am"].map(say);
+    let all: Vec<_> = all.iter().map(|data| ("say", data.as_str())).collect();
+    let expected = "start It  is 5 repeated_text text_mismatch revision=It is 6  am";
+    check_rules(rules, &all, expected);
+}
+
+#[test]
+fn a_whole_text_says_its_pieces_once_more() {
+    let rules = "on = [{ kind = 'piece', text = 't' }, { kind = 'all', whole = true, text = 't' },\n\
+                 { kind = 'grow', cumulative = true, text = 't' },\n\
+                 { kind = 'instead', replaces = true, text = 't' }, { kind = 'last', end = true }]";
+    let check = |records: &str, expected: &str| {
+        let records: Vec<_> = records
+            .split(' ')
+            .map(|record| record.split_once(':').unwrap_or((record, "")))
+            .map(|(kind, text)| (kind, format!(r#"{{"t":"{text}"}}"#)))
+            .collect();
+        let records: Vec<_> = records.iter().map(|(kind, data)| (*kind, data.as_str())).collect();
+        check_rules(rules, &records, &format!("start {expected}"));
+    };
+    check("piece:a piece:b all:ab all:abc", "a b c");
+    check("piece:a all:ab piece:c all:c all:abc", "a b c");
+    // It is none of them: another text.
+    check("piece:a piece:b all:cd all:cde", "a b cd cde");
+    check("all:a all:ab", "a ab");
+    check("piece:a grow:ab piece:c grow:abcd", "a b repeated_text c d");
+    check("piece:a grow:bc piece:d", "a text_mismatch revision=bc repeated_text d");
+    check("instead:a piece:b instead:c piece:d", "a b revision=c d");
+    let part = "on = [{ kind = 'piece', at = 'n', text = 't' },\n\
+                { kind = 'all', at = 'n', whole = true, text = 't' },\n\
+                { kind = 'instead', at = 'n', replaces = true, text = 't' }]\ndone = { ends = true }";
+    let [a, b, c] = ["a", "b", "bc"].map(|text| format!(r#"{{"n":0,"t":"{text}"}}"#));
+    let records = [("piece", a.as_str()), ("instead", &b), ("all", &c)];
+    check_rules(part, &records, "start a revision=b c");
+}
+
+#[test]
+fn a_place_may_be_in_any_element() {
+    let row = "name = 'x'\non = [{ has = 'turns.*.calls', each = 'turns.*.calls > call' },\n\
+               { has = 'turns.1.t', text = \"turns.1.t + ' ' + turns.*.n\" }]\ndone = { ends = true }\n\
+               [group.call]\non = [{ call = { id = \"'c' + #\", name = 'f', arguments = \"'{}'\" } }]";
+    let calls = r#"{"turns":[{"t":"a"},{"calls":[{"f":"f"},{"f":"g"}]},{"calls":[{"f":"h"}]}]}"#;
+    let expected = "start Index(0):f({}) Index(1):g({}) Index(2):h({})";
+    check_row(row, &[("", calls)], expected);
+    check_row(row, &[("", r#"{"turns":[{"n":7},{"t":"a","n":8}]}"#)], "start a 7");
+}
+
+#[test]
+fn where_a_message_begins_stands_in_its_record() {
+    let row = "name = 'x'\nkind = 'key:'\nstart = { id = '*.id|id' }\n\
+               on = [{ kind = 'say', text = 't' }, { kind = 'last', end = true }]";
+    let format = load(row).unwrap();
+    let records = [(String::new(), r#"{"s":"x","l":[1],"say":{"t":"a","id":"7"}}"#.to_owned())];
+    let id = |event: &Event<'_>| match &event.kind {
+        Kind::Start(start) => start.id.unwrap_or_default().to_owned(),
+        _ => in_short(event),
+    };
+    assert_eq!(decode(format, &records, id), ["7", "a"]);
+}
+
+#[test]
 fn a_name_may_say_all() {
     let rules = "on = [{ kind = 'said', text = 't' }, { kind = 'last', end = true }]";
     let piece = ("said", r#"{"t":"a"}"#);
@@ -235,7 +364,7 @@ fn records_may_be_lists() {
     let row = "name = 'x'\nkind = ['event:', '0.type']\nstart = { model = '1.model' }\n\
                on = [{ kind = 'messages/ai', text = '0.t', each = '0.calls > call' },\n\
                { kind = 'messages/*' }, { kind = 'end*', end = true }]\n\
-               [group.call]\non = [{ call = { key = 'n', name = 'f' } }]";
+               [group.call]\non = [{ call = { key = 'n', name = 'f', arguments = 'a' } }]";
     let records = [
         ("messages", r#"[{"t":"a","calls":[{"n":1,"f":"f"}],"type":"ai"},{"model":"m"}]"#),
         ("messages", r#"[{"t":"b","type":"human"}]"#),
@@ -393,7 +522,16 @@ fn neither_order_nor_unknown_members_change_what_a_record_says() {
             count += 1;
             let change = |(name, data): &Record| (name.clone(), disturbed(data.trim()));
             let disturbed: Vec<Record> = records.iter().map(change).collect();
-            let got = decode(format, &disturbed, shown);
+            // What is unknown beside a call without arguments may be them.
+            let got = decode(format, &disturbed, |event| match &event.kind {
+                Kind::Loose(Loose::CallPart(part)) => {
+                    let is_misnamed = matches!(part.arguments, Arguments::Misnamed(_));
+                    let arguments = if is_misnamed { Arguments::None } else { part.arguments };
+                    let part = CallPart { arguments, ..*part };
+                    shown(&Event::new(event.choice, Kind::Loose(Loose::CallPart(part))))
+                }
+                _ => shown(event),
+            });
             assert_eq!(sorted(got), sorted(events), "{disturbed:?}");
         }
         assert!(count > 1, "{}: {count} fixtures", format.name);

@@ -7,7 +7,7 @@ use crate::format::openai_chat::payload::{
     ChatContent, ChatDelta, ChatToolCall, Custom, Detail, Extra,
 };
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::emitted::Growth;
+use crate::format::support::emitted::{GrownText, Growth};
 use crate::format::support::payload::{OptionalStr, payload};
 use crate::json::{self, Sourced, Str};
 
@@ -141,7 +141,10 @@ impl ReasoningDetails {
     ) -> Done {
         if let Some(text) = detail.text.as_ref().or(detail.summary.as_ref()).filter(|_| !is_emitted)
         {
-            out.reasoning(choice, &self.text.new_part(text))?;
+            match self.text.new_part(text) {
+                GrownText::New(new) => out.reasoning(choice, &new)?,
+                GrownText::Changed => out.revise(choice, text)?,
+            }
             if self.text.is_whole() && !std::mem::replace(&mut self.warned, true) {
                 let message = "reasoning that is repeated was taken once";
                 out.warn(WarningCode::CumulativeReasoning, message)?;

@@ -80,6 +80,12 @@ impl Calls {
         self.by_id.contains_key(id)
     }
 
+    /// Returns the number of the call of this id, if that is whole.
+    pub(crate) fn whole_number(&self, id: &str) -> Option<u64> {
+        let number = self.by_id.get(id)?.number;
+        (!self.open.contains(&number) || self.held.contains(&number)).then_some(number)
+    }
+
     /// The key of the call of this id, if it is open. It's taken to end now.
     pub(crate) fn close(&mut self, id: &str) -> Option<Key> {
         let number = self.by_id.get(id)?.number;

@@ -264,6 +264,11 @@ impl<'o> EventOut<'o> {
     #[cold]
     pub(crate) fn revise(&mut self, choice: u64, text: &Str<'_>) -> Done {
         self.warn(WarningCode::TextMismatch, "a text came again, but not as it was before")?;
+        self.replace(choice, text)
+    }
+
+    /// Tells that a text takes the place of what was emitted.
+    pub(crate) fn replace(&mut self, choice: u64, text: &Str<'_>) -> Done {
         let (name, text) = ("revision", text.as_str());
         self.emit(choice, Kind::Block(Block { name, text, attributes: None }))
     }

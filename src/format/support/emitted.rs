@@ -83,8 +83,15 @@ impl Emitted {
         Some(rest).filter(|_| walked == *self)
     }
 
+    /// Returns those of a text that has come at once.
+    pub(crate) fn of(text: &Str) -> Self {
+        let mut emitted = Emitted::default();
+        emitted.add(text);
+        emitted
+    }
+
     /// True if there has been no text.
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.units == 0
     }
 
@@ -109,28 +116,55 @@ enum Manner {
     Unknown,
     Pieces,
     Whole,
+    /// Whole, and it has changed. If it does not grow then, it was taken for that wrongly.
+    Changed,
+}
+
+/// What a record adds to a text.
+pub(crate) enum GrownText<'t> {
+    New(Cow<'t, Str<'t>>),
+    /// The text, which is sent whole, is another one now.
+    Changed,
 }
 
 impl Growth {
     /// Returns what a record adds to the text.
-    pub(crate) fn new_part<'t>(&mut self, piece: &'t Str) -> Cow<'t, Str<'t>> {
+    pub(crate) fn new_part<'t>(&mut self, piece: &'t Str) -> GrownText<'t> {
         let is_begun = !self.emitted.is_empty();
         let rest = self.emitted.rest(piece).filter(|_| is_begun && self.manner != Manner::Pieces);
         if let Some(new) = rest.filter(|rest| !rest.is_empty() || self.is_whole()) {
             self.manner = Manner::Whole;
             self.emitted.add(&new);
-            return Cow::Owned(new);
+            return GrownText::New(Cow::Owned(new));
         }
-        if is_begun && !piece.is_empty() && self.manner == Manner::Unknown {
-            self.manner = Manner::Pieces;
+        if is_begun && !piece.is_empty() {
+            self.manner = match self.manner {
+                Manner::Whole => Manner::Changed,
+                Manner::Unknown | Manner::Pieces | Manner::Changed => Manner::Pieces,
+            };
+        }
+        if self.manner == Manner::Changed && !piece.is_empty() {
+            self.emitted = Emitted::of(piece);
+            return GrownText::Changed;
         }
         self.emitted.add(piece);
-        Cow::Borrowed(piece)
+        GrownText::New(Cow::Borrowed(piece))
+    }
+
+    /// Returns that of a text that has come whole.
+    pub(crate) fn of(text: &Str) -> Self {
+        Growth { emitted: Emitted::of(text), manner: Manner::Whole }
+    }
+
+    /// Takes a piece of the text: what is sent whole is all of them.
+    pub(crate) fn add(&mut self, piece: &Str) {
+        self.emitted.add(piece);
+        self.manner = Manner::Whole;
     }
 
     /// True if the text is sent whole with each record.
     pub(crate) fn is_whole(&self) -> bool {
-        self.manner == Manner::Whole
+        matches!(self.manner, Manner::Whole | Manner::Changed)
     }
 
     /// True if this is all of the text so far, once more.
@@ -181,13 +215,29 @@ mod tests {
     #[track_caller]
     fn check_growth(pieces: &[&str], expected: &[&str]) {
         let mut growth = Growth::default();
-        let new = |piece: &&str| growth.new_part(&Str::from(*piece)).as_str().to_owned();
+        let new = |piece: &&str| match growth.new_part(&Str::from(*piece)) {
+            GrownText::New(new) => new.as_str().to_owned(),
+            GrownText::Changed => format!("={piece}"),
+        };
         assert_eq!(pieces.iter().map(new).collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn what_is_new_of_a_whole_is_given_on() {
         check_growth(&["The", "The sea", "The sea", "The sea."], &["The", " sea", "", "."]);
+    }
+
+    #[test]
+    fn a_whole_that_changes_is_told() {
+        check_growth(
+            &["It", "It is 5", "It is 6", "It is 6 am"],
+            &["It", " is 5", "=It is 6", " am"],
+        );
+    }
+
+    #[test]
+    fn pieces_that_begin_alike_are_found_out() {
+        check_growth(&["1", "10", "3", "4", "45"], &["1", "0", "=3", "4", "45"]);
     }
 
     #[test]

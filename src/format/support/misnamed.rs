@@ -123,7 +123,7 @@ fn is_filled(json: RawJson<'_>) -> bool {
 }
 
 /// True for an object with members, also in a string.
-fn holds_members(json: RawJson<'_>) -> bool {
+pub(in crate::format) fn holds_members(json: RawJson<'_>) -> bool {
     let is_filled = |object: &str| {
         object
             .trim_ascii_start()

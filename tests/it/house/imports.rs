@@ -20,7 +20,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("tools", &["event", "json"]),
     ("frame", &["cut", "event", "json"]),
     ("io", &["cut", "event", "frame", "json"]),
-    ("format", &["cut", "event", "frame", "json", "leak", "row_error"]),
+    ("format", &["cut", "event", "frame", "json", "leak", "nearest", "row_error"]),
     ("dialect", &["cut", "event", "json", "leak", "row_error", "scan", "tools"]),
     ("dressing", &["cut", "dialect", "event", "format", "json", "leak", "row_error"]),
     ("assemble", &["cut", "event", "json", "tools"]),

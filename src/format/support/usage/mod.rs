@@ -262,11 +262,15 @@ fn lookup<'m>(
             return counts.reduce(u64::saturating_add).map(|sum| sum.to_string().into());
         }
         let (key, next) = split(path);
+        rest = next;
+        if value.starts_with('[') {
+            value = json::member(value, key)?;
+            continue;
+        }
         if inner.0 != value {
             *inner = (value, json::walk(value).collect());
         }
         value = inner.1.iter().find(|(name, _)| name == key)?.1;
-        rest = next;
     }
     Some(value.into()).filter(|value| value != "null")
 }
@@ -412,6 +416,14 @@ mod tests {
             meter.feed(json);
             assert_eq!(read(&mut meter).input_tokens, Some(sum));
         }
+    }
+
+    #[test]
+    fn an_element_may_be_a_place() {
+        const ELEMENT: &[Row] = &[("models.1.in", Op::Is, &[Field::Input])];
+        let mut meter = Meter::new(ELEMENT);
+        meter.feed(r#"{"models":[{"in":1},{"in":2}]}"#);
+        assert_eq!(read(&mut meter).input_tokens, Some(2));
     }
 
     #[test]

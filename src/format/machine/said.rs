@@ -1,0 +1,41 @@
+//! What a call has said, to tell if another one says it once more. The text is not kept: a hash is.
+
+use crate::format::support::emitted::{Emitted, hash};
+use crate::json::{Minifier, Str};
+
+/// The name and the arguments of a call, as far as they have come.
+#[derive(Debug, Default)]
+pub(super) struct SaidCall {
+    name: Option<u64>,
+    arguments: Emitted,
+    minifier: Minifier,
+    buffer: String,
+}
+
+impl SaidCall {
+    /// Adds a name, and a piece of the arguments or all of them. None take nothing back.
+    pub(super) fn add(&mut self, name: Option<&str>, piece: Option<&str>, is_all: bool) {
+        self.name = name.map(hash).or(self.name);
+        let Some(piece) = piece.filter(|piece| !piece.is_empty()) else { return };
+        if is_all {
+            (self.arguments, self.minifier) = Default::default();
+        }
+        self.buffer.clear();
+        self.minifier.feed(piece, &mut self.buffer);
+        self.arguments.add(&Str::from(self.buffer.as_str()));
+    }
+
+    /// True if there are arguments.
+    pub(super) fn has_arguments(&self) -> bool {
+        self.arguments != Emitted::default()
+    }
+
+    /// True if a whole call has this name and these arguments, or repeats none.
+    pub(super) fn is_repeated_by(&self, other: &SaidCall) -> bool {
+        let mut empty = Emitted::default();
+        empty.add(&Str::from("{}"));
+        let or_empty = |said: &SaidCall| if said.has_arguments() { said.arguments } else { empty };
+        let is_same = or_empty(self) == or_empty(other);
+        other.name.is_none_or(|name| self.name == Some(name)) && (is_same || !other.has_arguments())
+    }
+}
