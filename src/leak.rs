@@ -99,7 +99,7 @@ pub(crate) fn list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 /// Reads several words, or one.
 pub(crate) fn one_or_more<'de, D: Deserializer<'de>>(from: D) -> Result<Words, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected a word, or a list of words")]
     enum OneOrMore {
         One(String),
         Several(Vec<String>),
@@ -123,7 +123,7 @@ pub(crate) fn pairs<'de, D: Deserializer<'de>>(
 /// Reads places, or a table of them, which makes an object.
 pub(crate) fn places<'de, D: Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
     #[derive(Deserialize)]
-    #[serde(untagged)]
+    #[serde(untagged, expecting = "expected a place, or a table of places")]
     enum Said {
         Places(String),
         Object(BTreeMap<String, String>),

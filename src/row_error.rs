@@ -39,12 +39,17 @@ impl RowError {
 
     /// Returns what is wrong with this TOML text, and where.
     pub(crate) fn of_toml(text: &str, error: &toml::de::Error) -> Self {
-        let place = error.span().map(|span| {
-            let before = text.before(span.start);
+        RowError::at(text, error.span().map(|span| span.start), with_nearest(error.message()))
+    }
+
+    /// Returns what is wrong at an offset of a text.
+    pub(crate) fn at(text: &str, offset: Option<usize>, message: String) -> Self {
+        let place = offset.map(|offset| {
+            let before = text.before(offset);
             let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
             (before.matches('\n').count() + 1, line.chars().count() + 1)
         });
-        RowError::Invalid { place, message: with_nearest(error.message()) }
+        RowError::Invalid { place, message }
     }
 }
 

@@ -100,13 +100,18 @@ struct ListedRow {
     models: Option<&'static [&'static str]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     markers: Option<Vec<String>>,
+    /// What shows a user's own format, in which there is no mistake.
+    #[serde(skip)]
+    known_by: Option<String>,
 }
 
 impl Listing {
     /// Returns all rows, or that of one format of a user's.
     fn new(own: Option<&'static Format>) -> Self {
         if let Some(format) = own {
-            return Listing { formats: vec![ListedRow::of(format)], ..Listing::default() };
+            let known_by = format.known_by();
+            let row = ListedRow { known_by, ..ListedRow::of(format) };
+            return Listing { formats: vec![row], ..Listing::default() };
         }
         let framings = FRAMINGS.iter().map(|row| ListedRow {
             kind: "framing",
@@ -247,6 +252,10 @@ impl ListedRow {
         let can = can.into_iter().filter(|(can, _)| *can == Some(true)).map(|(_, what)| what);
         part("written by", Some(&can.collect::<Vec<_>>()));
         part("told by", self.evidence);
+        if let Some(known_by) = &self.known_by {
+            part("known by", Some(&[known_by]));
+            part("checked", Some(&["no mistake was found"]));
+        }
         part("see", self.link.as_ref().map(slice::from_ref));
         out
     }

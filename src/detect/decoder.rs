@@ -135,7 +135,7 @@ impl AutoDecoder {
             };
         };
         match found {
-            _ if wanted.accepts(record) => Ok(Some(wanted)),
+            _ if wanted.accepts(record) || wanted.has_rule_for(record) => Ok(Some(wanted)),
             Some(row) if row.is_of_errors() => Ok(found),
             Some(row) => Err(format!(
                 "--format {} was asked for, but the input looks like {}",

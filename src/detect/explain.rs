@@ -100,7 +100,7 @@ impl VerdictSearch {
             return;
         }
         see_record(frame, |record| {
-            let own = self.own.filter(|row| row.accepts(record));
+            let own = self.own.filter(|row| row.accepts(record) || row.has_rule_for(record));
             let mut found = own.into_iter().chain(candidates(record));
             let Some(row) = found.next().filter(|row| self.row != Some(*row)) else {
                 self.unknown += usize::from(self.row.is_none() && !is_nothing(frame));

@@ -55,8 +55,8 @@ pub fn load(toml: &str) -> Result<&'static Format, RowError> {
     static LOADED: Loaded<Format> = Loaded::new();
     LOADED.row(toml, |toml| {
         let spec: &'static Spec = Box::leak(Box::new(read(toml)?));
-        match check::mistake(spec) {
-            Some(message) => Err(RowError::invalid(message)),
+        match check::mistake(spec, toml) {
+            Some(mistake) => Err(mistake),
             None => Ok(Format::of(Row { spec, toml: toml.to_owned().leak() })),
         }
     })
@@ -103,10 +103,11 @@ fn expand(text: &str) -> Result<String, RowError> {
         #[serde(default)]
         places: BTreeMap<String, String>,
     }
-    if !text.contains('$') {
-        return Ok(text.to_owned());
-    }
     let named: Named = toml::from_str(text).map_err(|error| RowError::of_toml(text, &error))?;
+    let names: Vec<&str> = named.places.keys().map(String::as_str).collect();
+    if let Some(mistake) = check::wrong_word(text, &names) {
+        return Err(mistake);
+    }
     // A name may begin with another.
     let names = named.places.iter().rev();
     Ok(names.fold(text.to_owned(), |text, (name, places)| {
@@ -118,6 +119,10 @@ fn expand(text: &str) -> Result<String, RowError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::spec::{
+        BlockSpec, CallSpec, Counts, DetectSpec, DoneSpec, FailureSpec, Group, LogSpec, ResultSpec,
+        Rule, StartSpec, WarnSpec,
+    };
     use crate::leak;
 
     #[track_caller]
@@ -172,11 +177,11 @@ mod tests {
         check_rules("{ kind = 'a', each = 'b', end = true }", "`each` has places and a group");
         check_rules(
             "{ kind = 'a', text = 'b..c', end = true }",
-            "rule 1 of `on`: `b..c` is no place",
+            "line 3, column 29: rule 1 of `on`: `b..c` is no place",
         );
         check_rules(
             "{ kind = 'a*', text = 't' }, { kind = 'ab', end = true }",
-            "rule 2 of `on` never applies: rule 1 before it",
+            "line 3, column 38: rule 2 of `on`: it never applies: rule 1 before it",
         );
         check_error("name = 'x'\non = [{ text = 't', end = true }]", "takes every record");
         check_error(
@@ -188,6 +193,89 @@ mod tests {
             "rule 1 of `on`: it reads `a`, which is `unread`",
         );
         let unused = "name = 'x'\non = [{ has = 'a', end = true }]\n[group.b]\non = []\n";
-        check_error(unused, "no `each` leads to [group.b]");
+        check_error(unused, "line 3, column 2: no `each` leads to [group.b]");
+    }
+
+    #[test]
+    fn what_is_no_place_is_told() {
+        let check = |text: &str, part: &str| {
+            check_rules(&format!("{{ kind = 'a', text = {text}, end = true }}"), part);
+        };
+        check("''", "line 3, column 28: `text` is empty");
+        check("\"'t\"", "`'t` is no place: a word ends with `'`");
+        check("'$foo.b'", "line 3, column 28: `$foo` stands for no place of [places]");
+        check("'$.a.b'", "`$.a.b` is no place: that is `a.b`");
+        check("'kinds:'", "`kinds:` is no place; similar: kind:");
+        check("'{a: b'", "`{a: b` is no place: it has no `}`");
+        check("'a[0].b'", "`a[0].b` is no place: an element of a list is a key, as in `a.0.b`");
+        let many = vec!["a"; 1000].join("|");
+        check(&format!("'{many}'"), "a place has more than 256 paths");
+        check("3", "invalid type: integer `3`, expected a string");
+        let end = |rest: &str| format!("name = 'x'\n{rest}\non = [{{ has = 'a', end = true }}]\n");
+        check_error(&end("kind = ''"), "line 2, column 8: `kind` is empty");
+        check_error(&end("start = { id = 'a..b' }"), "line 2, column 17: `a..b` is no place");
+        check_error(&format!("{}[usage]\ninput = 'a..b'\n", end("")), "`a..b` is no place");
+        let each =
+            "{ kind = 'a', each = 'c[0] > g', end = true }]\n[group.g]\non = [{ text = 't' }";
+        check_rules(each, "`c[0]` is no place");
+    }
+
+    /// Returns the words of a table: an error names them.
+    fn words<T: serde::de::DeserializeOwned>() -> Vec<String> {
+        let error = toml::from_str::<T>("no_word = 1").err().unwrap();
+        let words = error.message().split('`').skip(3).step_by(2);
+        words.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_word_has_a_line_in_the_manual() {
+        let page = include_str!("../../man/reference.md");
+        let page = page.split_once("## Format files").unwrap().1;
+        let page = page.split_once("\n## ").unwrap().0;
+        let check = |title: &str, mut words: Vec<String>| {
+            let table = page.split_once(&format!("\n{title}:\n\n")).unwrap().1;
+            let lines = table.lines().take_while(|line| !line.is_empty()).skip(2);
+            let mut told: Vec<_> =
+                lines.map(|line| line.split('`').nth(1).unwrap().to_owned()).collect();
+            told.sort();
+            words.sort();
+            assert_eq!(told, words, "{title}");
+        };
+        check("At the top", words::<Spec>());
+        check("`start`, `session`", words::<StartSpec>());
+        check("`detect`", words::<DetectSpec>());
+        check("`done`", words::<DoneSpec>());
+        check("`log`", words::<LogSpec>());
+        check("`[group.NAME]`", words::<Group>());
+        check("A rule", words::<Rule>());
+        check("`call`", words::<CallSpec>());
+        check("`result`", words::<ResultSpec>());
+        check("`block`, `rest`", words::<BlockSpec>());
+        check("`error`", words::<FailureSpec>());
+        check("`warn`", words::<WarnSpec>());
+        check("`[usage]`", words::<Counts>());
+    }
+
+    #[test]
+    fn what_means_nothing_is_told() {
+        check_error(
+            "name = 'x'\non = [{ kind = 'a', end = true }]",
+            "column 9: rule 1 of `on`: it is for a kind",
+        );
+        check_rules("{ kind = 'a', usage = 'u', end = true }", "there is no [usage]");
+        check_rules("{ kind = 'a', prompt = true, end = true }", "only a log has a `prompt`");
+        let log =
+            "name = 'x'\nkind = 'type'\nlog = {}\non = [{ kind = 'a', prompt = true, text = 't' }]";
+        check_error(log, "a `prompt` is the user's");
+        let words = "name = 'x'\nfinish_words = { a = 'b' }\non = [{ has = 'a', end = true }]";
+        check_error(words, "unknown word `b`, expected one of `stop`");
+        let call =
+            |call: &str| format!("{{ kind = 'a', whole = true, call = {{ {call} }}, end = true }}");
+        check_rules(&call("id = 'i', arguments = 'a'"), "no `call` of the row has a `name`");
+        check_rules(&call("id = 'i', name = 'n'"), "needs the place of its `arguments`");
+        check_rules(&call("id = 'i', name = 'n', free = 'a'"), "`free` is a flag");
+        check_rules("{ kind = 'a', error = { at = '.', mesage = 'm' } }", "unknown field `mesage`");
+        check_rules("{ kind = 'a', end = 1 }", "expected true, false or a word");
+        check_rules("{ kind = 'a', each = 3, end = true }", "expected a word, or a list of words");
     }
 }
