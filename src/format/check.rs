@@ -61,7 +61,7 @@ fn begin(text: &str, (group, at): (Word, usize)) -> Option<usize> {
 pub(in crate::format) fn wrong_word(text: &str, names: &[&str]) -> Option<RowError> {
     let file = DeTable::parse(text).ok()?;
     let mut wrong = None;
-    each_word(file.get_ref(), false, &mut |key, word, span| {
+    each_word(file.get_ref(), "", &mut |key, word, span| {
         let message = match word {
             "" => Some(format!("`{key}` is empty: without a place, it is left out")),
             word => unnamed(word, names),
@@ -71,8 +71,9 @@ pub(in crate::format) fn wrong_word(text: &str, names: &[&str]) -> Option<RowErr
     wrong.map(|(message, offset)| RowError::at(text, Some(offset), message))
 }
 
-/// Calls `see` with the key, the text and the span of each word that is a place, or may be one.
-fn each_word(table: &DeTable<'_>, is_rule: bool, see: &mut dyn FnMut(&str, &str, Range<usize>)) {
+/// Calls `see` with the key, the text and the span of each word that is a place, or may be one, in the
+/// table that stands under a key.
+fn each_word(table: &DeTable<'_>, within: &str, see: &mut dyn FnMut(&str, &str, Range<usize>)) {
     for (key, value) in table {
         let key = key.get_ref().as_ref();
         let list = match value.get_ref() {
@@ -81,11 +82,17 @@ fn each_word(table: &DeTable<'_>, is_rule: bool, see: &mut dyn FnMut(&str, &str,
         };
         for value in list {
             match (key, value.get_ref()) {
-                ("is" | "name" | "aliases" | "about" | "link" | "banners", DeValue::String(_))
-                | ("is", _) => {}
-                ("kind", DeValue::String(_)) if is_rule => {}
+                ("name" | "aliases" | "about" | "link", DeValue::String(_))
+                    if within.is_empty() => {}
+                ("banners", DeValue::String(_)) => {}
+                ("kind", DeValue::String(_)) if within == "on" => {}
+                ("is", DeValue::Table(conditions)) => {
+                    for (place, _) in conditions {
+                        see("is", place.get_ref(), place.span());
+                    }
+                }
                 (key, DeValue::String(word)) => see(key, word, value.span()),
-                (key, DeValue::Table(inner)) => each_word(inner, key == "on", see),
+                (key, DeValue::Table(inner)) => each_word(inner, key, see),
                 _ => {}
             }
         }

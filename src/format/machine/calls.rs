@@ -46,6 +46,9 @@ impl Emitter {
         }
         if self.spec.log.is_some() {
             self.turn.round.tool = name.map(str::to_owned);
+            if let Some(id) = &id {
+                self.turn.round.called.insert(id.clone().into_owned(), scope.part);
+            }
         }
         let part = CallPart {
             id: id.as_deref(),
@@ -117,6 +120,13 @@ impl Emitter {
         scope: Scope,
     ) -> bool {
         let number = id.and_then(|id| self.turn.calls(scope.choice).whole_number(id));
+        // Where an agent counts its calls anew in each round, one that is answered is another one.
+        if let (true, Some(id)) = (self.spec.log.is_some(), id)
+            && self.turn.calls(scope.choice).is_answered(id)
+            && !(scope.part.is_some() && self.turn.round.called.get(id) == Some(&scope.part))
+        {
+            return false;
+        }
         number.is_some_and(|number| {
             let mut said = SaidCall::default();
             said.add(name, arguments, true);
@@ -254,9 +264,9 @@ impl Emitter {
         if self.spec.log.is_some() {
             self.turn.round.act();
             self.turn.round.results += 1;
-        }
-        if self.turn.calls(scope.choice).is_answered(&id) {
-            return Ok(());
+            if self.turn.calls(scope.choice).is_answered(&id) {
+                return Ok(());
+            }
         }
         let is_ok = (!result.is_ok.is_empty() && fields.flag(result.is_ok)).then_some(false);
         let is_error = if fields.flag(result.is_error) { Some(true) } else { is_ok };

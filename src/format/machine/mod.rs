@@ -539,6 +539,10 @@ impl Emitter {
             match self.turn.new_part(at, &text, may_repeat, out)? {
                 None => continue,
                 Some(GrownText::New(new)) => out.piece(scope.choice, slot, &new)?,
+                // A revision stands in place of the answer.
+                Some(GrownText::Changed) if slot.is_thought() => {
+                    out.piece(scope.choice, slot, &text)?;
+                }
                 Some(GrownText::Changed) => out.revise(scope.choice, &text)?,
             }
             self.turn.warn_of_repeats(out)?;

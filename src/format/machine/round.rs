@@ -26,6 +26,8 @@ pub(super) struct Round {
     echoes: HashMap<u64, i64>,
     /// The pieces of text since the last call, and those of thoughts.
     pieces: [Emitted; 2],
+    /// The part that each call came in last.
+    pub(super) called: HashMap<String, Option<u64>>,
     /// The name of the tool that was called last.
     pub(super) tool: Option<String>,
     /// The number of results.

@@ -143,7 +143,8 @@ impl ReasoningDetails {
         {
             match self.text.new_part(text) {
                 GrownText::New(new) => out.reasoning(choice, &new)?,
-                GrownText::Changed => out.revise(choice, text)?,
+                // A revision stands in place of the answer.
+                GrownText::Changed => out.reasoning(choice, text)?,
             }
             if self.text.is_whole() && !std::mem::replace(&mut self.warned, true) {
                 let message = "reasoning that is repeated was taken once";
