@@ -97,7 +97,8 @@ impl Stray {
         self.lines.extend_from_slice(line);
         self.lines.extend_from_slice(if is_whole { b"\n" } else { b"" });
         let is_over = self.lines.len() > WINDOW;
-        if !is_over && !(is_whole && last_line(&self.lines) == b"}") {
+        let is_end = is_whole && last_line(&self.lines) == b"}";
+        if !is_over && !is_end {
             return None;
         }
         let lines = std::mem::take(&mut self.lines);

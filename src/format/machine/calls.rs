@@ -45,10 +45,7 @@ impl Emitter {
             return Ok(());
         }
         if self.spec.log.is_some() {
-            self.turn.round.tool = name.map(str::to_owned);
-            if let Some(id) = &id {
-                self.turn.round.called.insert(id.clone().into_owned(), scope.part);
-            }
+            self.turn.round.call(name, id.as_deref(), scope.part);
         }
         let part = CallPart {
             id: id.as_deref(),
@@ -120,19 +117,17 @@ impl Emitter {
         scope: Scope,
     ) -> bool {
         let number = id.and_then(|id| self.turn.calls(scope.choice).whole_number(id));
-        // Where an agent counts its calls anew in each round, one that is answered is another one.
-        if let (true, Some(id)) = (self.spec.log.is_some(), id)
-            && self.turn.calls(scope.choice).is_answered(id)
-            && !(scope.part.is_some() && self.turn.round.called.get(id) == Some(&scope.part))
-        {
-            return false;
+        let (Some(id), Some(number)) = (id, number) else { return false };
+        if self.spec.log.is_some() {
+            // An agent may say it in other words, or count its calls anew in each round: then it is
+            // answered.
+            return self.turn.round.was_called_in(id, scope.part)
+                || !self.turn.calls(scope.choice).is_answered(id);
         }
-        number.is_some_and(|number| {
-            let mut said = SaidCall::default();
-            said.add(name, arguments, true);
-            let known = self.turn.said.get(&(scope.choice, number));
-            known.map_or(self.spec.log.is_some(), |known| known.is_repeated_by(&said))
-        })
+        let mut said = SaidCall::default();
+        said.add(name, arguments, true);
+        let known = self.turn.said.get(&(scope.choice, number));
+        known.is_some_and(|known| known.is_repeated_by(&said))
     }
 
     /// Emits the arguments of a call, or a piece of them.

@@ -27,7 +27,7 @@ pub(super) struct Round {
     /// The pieces of text since the last call, and those of thoughts.
     pieces: [Emitted; 2],
     /// The part that each call came in last.
-    pub(super) called: HashMap<String, Option<u64>>,
+    called: HashMap<String, Option<u64>>,
     /// The name of the tool that was called last.
     pub(super) tool: Option<String>,
     /// The number of results.
@@ -45,6 +45,17 @@ impl Round {
     /// Returns the one after it.
     pub(super) fn next(&self) -> Round {
         Round { has_origins: self.has_origins, ..Round::default() }
+    }
+
+    /// Takes note of a call: its tool, its id and the part that it came in.
+    pub(super) fn call(&mut self, tool: Option<&str>, id: Option<&str>, part: Option<u64>) {
+        self.tool = tool.map(str::to_owned);
+        self.called.extend(id.map(|id| (id.to_owned(), part)));
+    }
+
+    /// True if the call of an id came in this part.
+    pub(super) fn was_called_in(&self, id: &str, part: Option<u64>) -> bool {
+        part.is_some() && self.called.get(id) == Some(&part)
     }
 
     /// True if a text says what has come before.
