@@ -211,12 +211,19 @@ impl Emitter {
 
     /// Ends a call whose arguments are not what its tool takes.
     fn invalid(&mut self, choice: u64, part: CallPart, json: &str, out: &mut EventOut) -> Done {
-        let key = self.turn.calls(choice).part(part, out)?;
+        if let Some(id) = part.id.filter(|id| self.turn.calls(choice).has_ended(id)) {
+            return out.withdraw_call(id);
+        }
+        let held = part.id.and_then(|id| self.turn.calls(choice).take_held(id));
         let text = json::as_str(json);
         let (reason, text) = match &text {
             Some(text) => (Reason::Malformed, text.as_str()),
             None => (Reason::Schema, json),
         };
+        if let Some(key) = held {
+            return out.call_fault(choice, key, reason, text);
+        }
+        let key = self.turn.calls(choice).part(part, out)?;
         match part.id {
             Some(id) if self.turn.calls(choice).close(id).is_none() => Ok(()),
             _ => out.call_fault(choice, key, reason, text),

@@ -35,6 +35,7 @@ fn shows(spec: &Spec, record: &Record, is_known: bool) -> bool {
 }
 
 /// Returns by what a first record shows the format, in words.
+#[cfg(feature = "cli")]
 pub(super) fn known_by(spec: &Spec) -> String {
     let said = |what: &str, words: &[&str]| match words {
         [] => None,

@@ -147,6 +147,7 @@ impl Format {
     }
 
     /// Returns by what a first record shows the format, in words, if the format is a row.
+    #[cfg(feature = "cli")]
     pub(crate) fn known_by(&self) -> Option<String> {
         self.row.map(|row| evidence::known_by(row.spec))
     }

@@ -80,6 +80,20 @@ impl Calls {
         self.by_id.contains_key(id)
     }
 
+    /// True if the call of this id has come to its end.
+    pub(crate) fn has_ended(&self, id: &str) -> bool {
+        self.by_id.get(id).is_some_and(|call| !self.open.contains(&call.number))
+    }
+
+    /// The key of the call of this id, if it is held. It's taken to end now.
+    pub(crate) fn take_held(&mut self, id: &str) -> Option<Key> {
+        let number = self.by_id.get(id)?.number;
+        self.held.remove(&number).then(|| {
+            self.open.remove(&number);
+            Key::Index(number)
+        })
+    }
+
     /// Returns the number of the call of this id, if that is whole.
     pub(crate) fn whole_number(&self, id: &str) -> Option<u64> {
         let number = self.by_id.get(id)?.number;
