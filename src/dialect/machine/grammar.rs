@@ -150,7 +150,9 @@ impl Grammar {
         row.calls.iter().try_for_each(|call| grammar.add_call(call))?;
         row.tags.iter().try_for_each(|tag| grammar.add_tag(tag.name, tag.role))?;
         if let Some((open, close)) = row.results.markers() {
-            let is_told = open.starts_with(['<', '[']) && !close.is_empty();
+            // What ends messages ends no results alone.
+            let is_framing = grammar.has_messages() || tags::END_TOKENS.contains(&close);
+            let is_told = open.starts_with(['<', '[']) && !close.is_empty() && !is_framing;
             grammar.results_end = is_told.then(|| Pattern::parse(close)).transpose()?;
             grammar.results = Some(Pattern::parse(open)?);
         }
