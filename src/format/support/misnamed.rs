@@ -111,10 +111,17 @@ fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<FoundName>) -> Result<Optio
     Ok(None)
 }
 
-/// True for a name of arguments, also if it is misspelt.
+/// True for a name of arguments, also if it is misspelt after its first letter.
 fn is_like_arguments(key: &str) -> bool {
-    let is_near = |known: &&str| strsim::jaro_winkler(&key.to_lowercase(), known) >= MIN_LIKENESS;
-    ARGUMENTS.contains(&key) || ARGUMENTS.iter().any(is_near)
+    ARGUMENTS.iter().any(|known| *known == key || is_near(key, known))
+}
+
+/// True for names that are spelt alike. Few keys of a record come so far as to be compared.
+fn is_near(key: &str, known: &str) -> bool {
+    let begins_alike = |(a, b): (u8, u8)| a.eq_ignore_ascii_case(&b);
+    key.len().abs_diff(known.len()) <= 2
+        && key.bytes().zip(known.bytes()).next().is_some_and(begins_alike)
+        && strsim::jaro_winkler(&key.to_lowercase(), known) >= MIN_LIKENESS
 }
 
 /// True for a text or an object that is not empty.
