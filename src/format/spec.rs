@@ -498,14 +498,17 @@ pub(crate) fn split_each(each: Word) -> Option<(Places, Word)> {
 impl Rule {
     /// True if it holds something of what the model wrote, or begins a message.
     pub(crate) fn is_content(&self) -> bool {
+        let has_calls = self.call.is_some() || self.result.is_some();
+        has_calls || self.has_more_than_calls() || self.begin != Begin::Late
+    }
+
+    /// True if it holds something of what the model wrote, beside a call or a result.
+    pub(crate) fn has_more_than_calls(&self) -> bool {
         let texts = [self.thought, self.text, self.refusal, self.signature, self.redacted];
         texts.iter().any(|places| !places.is_empty())
-            || self.call.is_some()
             || self.hook.is_some()
-            || self.result.is_some()
             || !self.each.is_empty()
             || self.error.is_some()
-            || self.begin != Begin::Late
     }
 
     /// True if it begins a log's message: it holds what the model wrote by itself, and not only in

@@ -436,11 +436,10 @@ impl CallRules<'_> {
             if self.call.form.is_one_value() {
                 // The value may have lines of its own: its end is one that more of the dialect
                 // follows. Where the text ends, another line may have been to come.
-                let is_line_end = |rule: &&mut MarkerRule| rule.pattern.is_line_end();
-                let beyond = self.beyond().into_iter().map(|rule| rule.pattern);
-                let next: Vec<_> = beyond.chain(self.grammar.results.clone()).collect();
-                for rule in ends.iter_mut().filter(is_line_end) {
-                    (rule.next, rule.strict) = (next.clone(), true);
+                for rule in ends.iter_mut().filter(|rule| rule.pattern.is_line_end()) {
+                    let beyond = self.beyond().into_iter().map(|rule| rule.pattern);
+                    rule.next = beyond.chain(self.grammar.results.clone()).collect();
+                    rule.strict = true;
                 }
                 ends.extend(self.inner_texts());
             }

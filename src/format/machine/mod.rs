@@ -456,10 +456,9 @@ impl Emitter {
         }
         self.texts(rule, scope, fields, out)?;
         // Beside other content, there is one only if anything of it stands there.
-        let is_beside =
-            || Rule { call: None, result: None, begin: Begin::Late, ..*rule }.is_content();
+        let is_beside = rule.has_more_than_calls();
         if let Some(call) = &rule.call
-            && (!is_beside()
+            && (!is_beside
                 || is_there([call.name, call.id], [call.arguments, call.invalid], fields))
         {
             self.call(call, scope, fields, out)?;
@@ -471,7 +470,7 @@ impl Emitter {
             (hook.run)(&Object::new(&json), self.turn.calls(scope.choice), out)?;
         }
         if let Some(result) = &rule.result
-            && (!is_beside() || is_there([result.id, result.name], [result.output, ""], fields))
+            && (!is_beside || is_there([result.id, result.name], [result.output, ""], fields))
         {
             self.result(result, scope, fields, out)?;
         }
