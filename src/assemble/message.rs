@@ -403,11 +403,15 @@ impl OpenMessage {
             && self.choices.values().all(|state| is_inferred(state))
     }
 
+    /// True for a choice that was asked for and of which nothing came.
+    fn is_missing(&self, choice: u64) -> bool {
+        choice > 0 && !self.choices.contains(choice)
+    }
+
     /// Warns of choices whose finish reason is calls, but that have none, and of one that was asked
     /// for and never came.
     pub(super) fn check_finish(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
-        let is_missing = |choice: &u64| *choice > 0 && !self.choices.contains(*choice);
-        if let Some(choice) = out.config().choice.filter(is_missing) {
+        if let Some(choice) = out.config().choice.filter(|choice| self.is_missing(*choice)) {
             out.of(choice).warn(NO_CHOICE, None)?;
         }
         if out.config().choice.is_none() && self.choices.iter().next().is_none() {
@@ -443,10 +447,9 @@ impl OpenMessage {
         out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
         let mut out = out.of(choice);
-        let is_missing = choice > 0 && !self.choices.contains(choice);
+        let reason = if self.is_missing(choice) { FinishReason::Other } else { FinishReason::Stop };
         let state = self.choice(&out);
-        let inferred = if is_missing { FinishReason::Other } else { FinishReason::Stop };
-        let inferred = Finish { inferred: true, ..Finish::new(inferred) };
+        let inferred = Finish { inferred: true, ..Finish::new(reason) };
         let finish = state.finish.get().unwrap_or(inferred);
         let wants_tools = state.waiting.is_for_caller();
         let finish_reason = match finish.finish_reason {

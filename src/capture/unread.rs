@@ -92,9 +92,8 @@ fn below(value: &str, path: &[String], add: &mut dyn FnMut(&str)) {
         return;
     }
     for (key, value) in json::members(value) {
-        let is_nothing = matches!(value.get(), "null" | "false" | "0" | "\"\"" | "[]" | "{}");
         match path.split_first() {
-            None if !is_nothing => add(&key),
+            None if !json::is_empty(value.get()) => add(&key),
             Some((first, rest)) if *first == key => below(value.get(), rest, add),
             _ => {}
         }

@@ -108,9 +108,12 @@ fn unnamed(word: &str, names: &[&str]) -> Option<String> {
     }
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     let name = rest.before(end);
-    let near = nearest(name, names);
-    let similar = near.first().map_or_else(String::new, |near| format!("; similar: {near}"));
-    Some(format!("`${name}` stands for no place of [places]{similar}"))
+    Some(format!("`${name}` stands for no place of [places]{}", similar(name, names)))
+}
+
+/// Returns the end of a message about a word: the one that is spelled most like it, if any is.
+fn similar(word: &str, known: &[&str]) -> String {
+    nearest(word, known).first().map_or_else(String::new, |near| format!("; similar: {near}"))
 }
 
 fn name(spec: &Spec) -> Option<Mistake> {
@@ -230,10 +233,7 @@ fn flaw(places: &str) -> Option<String> {
             return None;
         }
         if path.ends_with(':') {
-            let near = nearest(path, &WORDS);
-            let similar =
-                near.first().map_or_else(String::new, |near| format!("; similar: {near}"));
-            return no_place(&similar);
+            return no_place(&similar(path, &WORDS));
         }
         if path.contains('[') {
             return no_place(": an element of a list is a key, as in `a.0.b`");

@@ -58,6 +58,11 @@ impl<'t> FromJson<'t> for MemberList<'t> {
     }
 }
 
+/// True for a value that holds nothing: programs that send all members there can be send those so.
+pub(crate) fn is_empty(json: &str) -> bool {
+    matches!(json, "null" | "false" | "0" | "\"\"" | "[]" | "{}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

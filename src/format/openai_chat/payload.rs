@@ -234,13 +234,11 @@ impl<'a> ChatDelta<'a> {
     }
 }
 
-/// True if a value is empty, or has only empty members: servers that send
-/// all that there can be send it so.
+/// True if a value is empty, or has only empty members.
 fn is_blank(json: &str) -> bool {
-    let is_empty = |json: &str| matches!(json, "null" | "\"\"" | "0" | "false" | "[]" | "{}");
     let members = json::members(json);
-    is_empty(json)
-        || (!members.is_empty() && members.iter().all(|(_, value)| is_empty(value.get())))
+    json::is_empty(json)
+        || (!members.is_empty() && members.iter().all(|(_, value)| json::is_empty(value.get())))
 }
 
 /// Text, or parts of it: Mistral and Databricks send either.

@@ -67,7 +67,7 @@ pub(crate) fn number(json: &str) -> Option<i64> {
 /// True for the value of an error where there is none: an object says nothing if none of its members
 /// does.
 pub(crate) fn is_nothing(json: &str) -> bool {
-    matches!(json, "null" | "false" | "0" | "\"\"" | "[]")
+    json::is_empty(json)
         || json.starts_with('{')
             && json::members(json).iter().all(|(_, value)| is_nothing(value.get()))
 }
