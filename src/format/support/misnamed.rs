@@ -85,18 +85,23 @@ fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<FoundName>) -> Result<Optio
     match reader.peek()? {
         b'[' => reader.elements(&"", &mut |reader| walk(reader, found).map(drop))?,
         b'{' => reader.members(&"", &mut |key, reader| {
-            if NAMES.contains(&key.as_str()) {
+            let key = key.as_str();
+            if NAMES.contains(&key) {
                 let value = RawJson::from_json(reader)?;
                 name = json::read(value.get()).ok().or(name.take());
-            } else if is_like_arguments(key.as_str()) {
-                let value = RawJson::from_json(reader)?;
-                arguments = Some(value).filter(|value| is_filled(*value)).or(arguments);
-            } else if DECLARATIONS.contains(&key.as_str()) {
-                reader.skip()?;
-            } else {
+                return Ok(());
+            }
+            match reader.peek()? {
+                b'{' | b'[' if DECLARATIONS.contains(&key) => reader.skip()?,
+                b'[' => drop(walk(reader, found)?),
                 // `{"function": {"name": …}, "arguments": …}`
-                let inside = walk(reader, found)?;
-                name = name.take().or(inside);
+                b'{' if !is_like_arguments(key) => name = name.take().or(walk(reader, found)?),
+                _ => {
+                    let value = RawJson::from_json(reader)?;
+                    if is_filled(value) && is_like_arguments(key) {
+                        arguments = Some(value);
+                    }
+                }
             }
             Ok(())
         })?,
@@ -111,17 +116,15 @@ fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<FoundName>) -> Result<Optio
     Ok(None)
 }
 
-/// True for a name of arguments, also if it is misspelt after its first letter.
+/// True for a name of arguments, also if it is misspelt after its first letter. Few keys come so
+/// far as to be compared.
 fn is_like_arguments(key: &str) -> bool {
-    ARGUMENTS.iter().any(|known| *known == key || is_near(key, known))
-}
-
-/// True for names that are spelt alike. Few keys of a record come so far as to be compared.
-fn is_near(key: &str, known: &str) -> bool {
-    let begins_alike = |(a, b): (u8, u8)| a.eq_ignore_ascii_case(&b);
-    key.len().abs_diff(known.len()) <= 2
-        && key.bytes().zip(known.bytes()).next().is_some_and(begins_alike)
-        && strsim::jaro_winkler(&key.to_lowercase(), known) >= MIN_LIKENESS
+    let is_near = |known: &str| {
+        key.len().abs_diff(known.len()) <= 2
+            && key.as_bytes().first().map(u8::to_ascii_lowercase) == known.bytes().next()
+            && strsim::jaro_winkler(&key.to_lowercase(), known) >= MIN_LIKENESS
+    };
+    ARGUMENTS.into_iter().any(|known| known == key || is_near(known))
 }
 
 /// True for a text or an object that is not empty.
