@@ -133,7 +133,10 @@ fn counts(table: &Table) -> String {
 
 fn groups(table: &Table) -> String {
     list(table.iter().map(|(name, group)| {
-        let group = structure("Group", group.as_table().expect("a group is a table"));
+        let group = match group {
+            Value::Table(group) => structure("Group", group),
+            rules => format!("Group {{ {} ..Group::NEW }}", field("Group", "on", rules)),
+        };
         group.replacen("Group {", &format!("Group {{ name: {name:?},"), 1)
     }))
 }

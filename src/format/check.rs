@@ -17,7 +17,7 @@ use crate::row_error::RowError;
 
 /// A mistake of a row.
 struct Mistake {
-    /// The group and the number of its rule, if it is one of a rule's.
+    /// The group and the number of its rule, if it is one of a rule's; 0 is the group itself.
     rule: Option<(Word, usize)>,
     /// What stands where the mistake is.
     word: String,
@@ -37,7 +37,7 @@ pub(in crate::format) fn mistake(spec: &'static Spec, text: &str) -> Option<RowE
             .or_else(|| unread(spec))
     })?;
     let message = match found.rule {
-        None => found.message,
+        None | Some((_, 0)) => found.message,
         Some(("", at)) => format!("rule {at} of `on`: {}", found.message),
         Some((group, at)) => format!("rule {at} of the group `{group}`: {}", found.message),
     };
@@ -52,7 +52,13 @@ fn begin(text: &str, (group, at): (Word, usize)) -> Option<usize> {
     let file = file.get_ref();
     let on = match group {
         "" => file.get("on")?,
-        group => file.get("group")?.get_ref().get(group)?.get_ref().get("on")?,
+        group => {
+            let (name, rules) = file.get("group")?.get_ref().as_table()?.get_key_value(group)?;
+            if at == 0 {
+                return Some(name.span().start);
+            }
+            rules.get_ref().get("on").unwrap_or(rules)
+        }
     };
     Some(on.get_ref().get(at - 1)?.span().start)
 }
@@ -165,8 +171,11 @@ fn groups(spec: &Spec) -> Option<Mistake> {
     }
     let is_used = |name: &str| names().any(|(_, each)| of(each) == Some(name));
     let unused = spec.groups.iter().find(|group| !is_used(group.name))?;
-    let word = format!("group.{}", unused.name);
-    Some(Mistake { rule: None, message: format!("no `each` leads to [{word}]"), word })
+    Some(Mistake {
+        rule: Some((unused.name, 0)),
+        word: unused.name.to_owned(),
+        message: format!("no `each` leads to [group.{}]", unused.name),
+    })
 }
 
 /// Returns the first place that is no path.

@@ -193,7 +193,16 @@ mod tests {
             "rule 1 of `on`: it reads `a`, which is `unread`",
         );
         let unused = "name = 'x'\non = [{ has = 'a', end = true }]\n[group.b]\non = []\n";
-        check_error(unused, "line 3, column 2: no `each` leads to [group.b]");
+        check_error(unused, "line 3, column 8: no `each` leads to [group.b]");
+        let list = "name = 'x'\non = [{ has = 'a', end = true }]\n[group]\nb = [{ txt = 't' }]\n";
+        check_error(list, "line 4, column 8: unknown field `txt`; similar: text");
+        check_error(&list.replace("txt", "text"), "line 4, column 1: no `each` leads to [group.b]");
+        let each = list.replace("has", "each = 'a > b', has").replace("txt", "text");
+        let row = load(&each).unwrap().row.unwrap();
+        assert_eq!(row.spec.groups[0].on[0].text, "t");
+        let wrong = each.replace("text = 't'", "text = 'a..b'");
+        check_error(&wrong, "line 4, column 16: rule 1 of the group `b`: `a..b` is no place");
+        check_error(&list.replace("[{ txt = 't' }]", "3"), "expected a list of rules");
     }
 
     #[test]

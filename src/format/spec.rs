@@ -26,8 +26,8 @@
 use std::collections::BTreeMap;
 use std::{fmt, io, mem};
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::cut::Cut as _;
@@ -652,11 +652,33 @@ fn reasons<'de, D: Deserializer<'de>>(
     Ok(words.collect::<Vec<_>>().leak())
 }
 
-/// Reads groups, by their names.
+/// Reads groups, by their names: the rules of each, or a table.
 fn groups<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [Group], D::Error> {
-    let groups = BTreeMap::<String, Group>::deserialize(from)?.into_iter();
-    let groups = groups.map(|(name, group)| Group { name: name.leak(), ..group });
-    Ok(groups.collect::<Vec<_>>().leak())
+    struct RulesOrTable;
+    impl<'de> Visitor<'de> for RulesOrTable {
+        type Value = Group;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of rules, or a table of `kind`, `encoded`, `native` and `on`")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, rules: A) -> Result<Group, A::Error> {
+            Ok(Group { on: leak::list(SeqAccessDeserializer::new(rules))?, ..Group::NEW })
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Group, A::Error> {
+            Group::deserialize(MapAccessDeserializer::new(table))
+        }
+    }
+    struct NamelessGroup(Group);
+    impl<'de> Deserialize<'de> for NamelessGroup {
+        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            from.deserialize_any(RulesOrTable).map(NamelessGroup)
+        }
+    }
+    let groups = BTreeMap::<String, NamelessGroup>::deserialize(from)?.into_iter();
+    let named = |(name, NamelessGroup(group)): (String, _)| Group { name: name.leak(), ..group };
+    Ok(groups.map(named).collect::<Vec<_>>().leak())
 }
 
 /// Reads the members that may differ where the last record is repeated.
