@@ -4,7 +4,7 @@ use std::io;
 
 use crate::cut::Cut as _;
 use crate::detect::WINDOW;
-use crate::detect::record::{candidates, see_record};
+use crate::detect::record::{candidates, damaged, see_record};
 use crate::detect::stray::{Stray, StrayRecord};
 use crate::event::{Code, Failure, Kind, mask};
 use crate::format::format::{Decoder, Format, Record};
@@ -168,6 +168,12 @@ impl AutoDecoder {
         if is_request(&first.data) {
             let offset = first.offset;
             return self.fail(REQUEST, offset, out);
+        }
+        if let Some(format) = damaged(&first.data) {
+            let message =
+                format!("the first record begins as one of {}, and is not JSON", format.name);
+            let offset = first.offset;
+            return self.fail(&message, offset, out);
         }
         let name = match first.event_type.as_str() {
             "" => String::new(),

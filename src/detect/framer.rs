@@ -7,13 +7,14 @@ use std::io;
 use crate::cut::Cut as _;
 use crate::detect::decoder::MOST_UNKNOWN;
 use crate::detect::leading::{LeadingLines, Looks, Skipped, first, holds_known};
+use crate::detect::record::damaged;
 use crate::detect::reject::Rejected;
 use crate::detect::{WINDOW, reject};
 use crate::event::WarningCode;
 use crate::frame::http::{BodyBegin, BodyPlaces, HttpResponses, ResponsePiece};
 use crate::frame::{
     Content, FRAMINGS, Fault, FaultKind, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
-    Framing, Sniff, is_begun_mark, skip_blank,
+    Framing, NDJSON, Sniff, is_begun_mark, skip_blank,
 };
 
 /// A framer of any framing.
@@ -347,6 +348,7 @@ fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>
     match reject::find(head, ended) {
         Some(Ok(rejected)) => Some(Err(rejected)),
         Some(Err(())) => None,
+        None if damaged(skip_blank(head)).is_some() => Some(Ok(NDJSON)),
         None => Some(Ok(found)),
     }
 }

@@ -44,7 +44,7 @@ pub(crate) use reader::{
     PathStep, RawJson, Source, as_str, read, read_again, read_by, read_to, records, string, text,
 };
 pub use scanner::{Scanner, Status};
-pub(crate) use scanner::{is_json, is_number};
+pub(crate) use scanner::{is_json, is_number, whole_part};
 pub(crate) use sourced::Sourced;
 pub use string::Str;
 pub(crate) use values::{FoundValue, ValueReader};

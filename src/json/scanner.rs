@@ -411,6 +411,26 @@ pub(super) fn is_number_byte(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
+/// Returns what is whole of a value that is damaged, with what is open there closed.
+pub(crate) fn whole_part(json: &[u8]) -> Vec<u8> {
+    use ScannerState::{After, FirstElement, FirstKey, Key, Value};
+    let (mut scanner, mut at, mut end) = (Scanner::new(0), 0, 0);
+    while let taken @ 1.. = scanner.advance(json.after(at)) {
+        at += taken;
+        // A number ends before its comma.
+        if matches!(scanner.state, After | FirstElement | FirstKey) {
+            end = at;
+        } else if matches!(scanner.state, Key | Value) && json.get(at - 1) == Some(&b',') {
+            end = at - 1;
+        }
+    }
+    let mut part = json.before(end).to_vec();
+    let mut scanner = Scanner::new(0);
+    scanner.push(&part);
+    part.extend(scanner.open.iter().rev().map(|is_object| if *is_object { b'}' } else { b']' }));
+    part
+}
+
 /// True if the text is one whole JSON value, however deep.
 pub(crate) fn is_json(text: &str) -> bool {
     let mut scanner = Scanner::new(0);
@@ -445,6 +465,18 @@ mod tests {
         {
             check(input, Status::Whole);
         }
+    }
+
+    #[test]
+    fn the_whole_part_of_damaged_values() {
+        let check = |json: &[u8], part: &[u8]| assert_eq!(whole_part(json), part);
+        check(b"{\"a\":[{\"b\":1,\"c\":\"\n\"}]}", b"{\"a\":[{\"b\":1}]}");
+        check(b"{\"a\":{\"b\":NaN}}", b"{\"a\":{}}");
+        check(b"{\"a\":true,\"b\":tru}", b"{\"a\":true}");
+        check(b"{\"a\":1,}", b"{\"a\":1}");
+        check(b"{a}", b"{}");
+        check(b"[[\"a\" \"b\"]]", b"[[\"a\"]]");
+        check(b"a", b"");
     }
 
     #[test]
