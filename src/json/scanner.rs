@@ -475,7 +475,7 @@ mod tests {
         check(b"{\"a\":true,\"b\":tru}", b"{\"a\":true}");
         check(b"{\"a\":1,}", b"{\"a\":1}");
         check(b"{a}", b"{}");
-        check(b"[[\"a\" \"b\"]]", b"[[\"a\"]]");
+        check(b"[[\"a\"\"b\"]]", b"[[\"a\"]]");
         check(b"a", b"");
     }
 
