@@ -6,6 +6,8 @@ pub(crate) mod allocations;
 pub(crate) mod bounds;
 /// What fuzzing has found and kept goes through its target again.
 pub(crate) mod corpus;
+/// The instructions that streams take.
+pub(crate) mod counts;
 /// Signals, deadlines and full disks, in every state.
 pub(crate) mod endings;
 /// Every read and every write fails once.
