@@ -17,7 +17,7 @@ use crate::json::{self, Minifier, Scanner, Status};
 const JOINED_NAME: Inference = (WarningCode::JoinedName, "the name of a call came in pieces");
 const CONTRADICTED: Inference = (
     WarningCode::ArgumentsMismatch,
-    "a call that had ended came again with other arguments, and is taken back",
+    "a call that had ended came again, and not as it was: it is taken back",
 );
 const UNKNOWN_TOOL: Inference =
     (WarningCode::UnknownTool, "the tool is none of those that --tools defines");
@@ -115,6 +115,8 @@ struct WaitingCall {
     source: Option<Range<usize>>,
     /// The executor, if not the caller.
     executor: Option<Executor>,
+    /// True if it has no arguments.
+    is_bare: bool,
 }
 
 impl Waiting {
@@ -137,7 +139,8 @@ impl Waiting {
         };
         let (id, name, source) = (push(id), push(&call.name), call.source().map(push));
         let (index, executor) = (call.index, call.executor);
-        self.calls.push(WaitingCall { index, id, name, source, executor });
+        let is_bare = !call.is_free && (call.is_bare() || is_empty_object(&call.arguments));
+        self.calls.push(WaitingCall { index, id, name, source, executor, is_bare });
     }
 
     /// Takes back those of them that the caller has to run.
@@ -146,13 +149,36 @@ impl Waiting {
         which: Withdrawn<'_>,
         out: &mut ChoiceOut<'_, '_>,
     ) -> io::Result<()> {
-        let text = |range: &Range<usize>| self.texts.within(range.clone());
-        let is_withdrawn = |call: &WaitingCall| {
-            call.executor.is_none() && which.is_of(Some(text(&call.id)), call.source.is_some())
+        let is_one = |call: &WaitingCall, id: &str| which.is_of(Some(id), call.source.is_some());
+        let inference = matches!(which, Withdrawn::Call(_)).then_some(CONTRADICTED);
+        self.take_back(&is_one, inference, out)
+    }
+
+    /// Takes back those that were emitted without arguments, or the one of this index: some came that
+    /// may be theirs.
+    pub(super) fn withdraw_bare(
+        &mut self,
+        index: Option<u64>,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
+        let is_one = |call: &WaitingCall, _: &str| {
+            call.is_bare && index.is_none_or(|index| index == call.index)
         };
+        self.take_back(&is_one, None, out)
+    }
+
+    fn take_back(
+        &mut self,
+        is_one: &dyn Fn(&WaitingCall, &str) -> bool,
+        inference: Option<Inference>,
+        out: &mut ChoiceOut<'_, '_>,
+    ) -> io::Result<()> {
+        let text = |range: &Range<usize>| self.texts.within(range.clone());
+        let is_withdrawn =
+            |call: &WaitingCall| call.executor.is_none() && is_one(call, text(&call.id));
         for call in self.calls.iter().filter(|call| is_withdrawn(call)) {
-            if let Withdrawn::Call(_) = which {
-                out.warn(CONTRADICTED, Some(call.index))?;
+            if let Some(inference) = inference {
+                out.warn(inference, Some(call.index))?;
             }
             out.emit(Kind::InvalidToolCall(InvalidToolCall {
                 index: call.index,
@@ -812,6 +838,17 @@ impl CallIds {
     }
 }
 
+/// True if a fragment adds nothing to arguments that are `{}`.
+pub(super) fn is_nothing_more(arguments: Arguments<'_>) -> bool {
+    match arguments {
+        Arguments::Fragment(json) | Arguments::Value(json) | Arguments::Done(json) => {
+            json.trim_ascii().is_empty() || is_empty_object(json)
+        }
+        Arguments::Misnamed(_) => false,
+        other => is_nothing(other),
+    }
+}
+
 /// True if a fragment adds nothing to the arguments.
 pub(super) fn is_nothing(arguments: Arguments<'_>) -> bool {
     match arguments {
@@ -822,7 +859,8 @@ pub(super) fn is_nothing(arguments: Arguments<'_>) -> bool {
 }
 
 fn is_empty_object(json: &str) -> bool {
-    json::minify(json) == "{}"
+    let inside = json.trim_ascii().strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    inside.is_some_and(|inside| inside.trim_ascii().is_empty())
 }
 
 fn is_object(text: &str, max_depth: usize) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 
-use crate::assemble::call::{AssembledCall, Waiting, is_nothing};
+use crate::assemble::call::{AssembledCall, Waiting, is_nothing, is_nothing_more};
 use crate::assemble::calls::AssembledCalls;
 use crate::assemble::context::{ChoiceOut, Inference, reused};
 use crate::assemble::failures::Failures;
@@ -241,6 +241,9 @@ impl OpenMessage {
                 if !is_nothing(part.arguments) {
                     out.warn(LATE_FRAGMENT, Some(index))?;
                 }
+                if !is_nothing_more(part.arguments) {
+                    state.waiting.withdraw_bare(Some(index), out)?;
+                }
             }
         }
         Ok(false)
@@ -302,6 +305,7 @@ impl OpenMessage {
                     call.close(&mut state.calls.ids, &mut state.waiting, out)?;
                 }
             }
+            state.end_stray(&call, out)?;
             state.calls.keep(call);
         }
         Ok(())
@@ -386,8 +390,10 @@ impl OpenMessage {
                 state.withdraw(Withdrawn::All, &mut out.of(choice))?;
             }
             for mut call in state.calls.take(Key::None) {
+                let out = &mut out.of(choice);
                 call.cut();
-                call.close(&mut state.calls.ids, &mut state.waiting, &mut out.of(choice))?;
+                call.close(&mut state.calls.ids, &mut state.waiting, out)?;
+                state.end_stray(&call, out)?;
             }
         }
         Ok(())
@@ -477,6 +483,13 @@ impl ChoiceState {
     fn withdraw(&mut self, which: Withdrawn<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
         self.calls.withdraw_open(which);
         self.waiting.withdraw(which, out)
+    }
+
+    /// Takes back the calls without arguments if this one, which has ended, may be theirs. What comes
+    /// after the end of a choice takes no call back.
+    fn end_stray(&mut self, call: &AssembledCall, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+        let is_late = self.finish.get().is_some() && call.index >= self.finished;
+        if call.is_stray() && !is_late { self.waiting.withdraw_bare(None, out) } else { Ok(()) }
     }
 
     /// Warns of what was inferred about a call, once for each call.

@@ -506,7 +506,7 @@ fn the_finish_reason_says_if_arguments_were_cut_at_their_close() {
 }
 
 #[test]
-fn arguments_after_the_close_are_dropped() {
+fn arguments_after_the_close_take_back_a_call_without_any() {
     check(
         "part #0 @a f | {}
         close #0
@@ -518,6 +518,18 @@ fn arguments_after_the_close_are_dropped() {
         "start
         call 0 @a f = {}
         warning late_fragment 0
+        invalid 0 @a f withdrawn | 
+        warning late_fragment 0
+        finish stop",
+    );
+    check(
+        "part #0 @a f | {\"a\":1}
+        close #0
+        part #0 | x
+        finish stop
+        end",
+        "start
+        call 0 @a f = {\"a\":1}
         warning late_fragment 0
         finish tool_calls wants",
     );

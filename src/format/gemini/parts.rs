@@ -132,6 +132,10 @@ impl GeminiParts {
             out.call(self.choice, part)?;
         }
         let Some(open) = &mut self.open else { return Ok(()) };
+        // A piece of another call, which is not open.
+        if open.id.is_some() && id.is_some() && id != open.id.as_deref() {
+            open.tree.refuse(Reason::Conflict);
+        }
         if let Some(args) = call.args.map(RawJson::get).filter(|args| *args != "{}") {
             let earlier = open.whole.replace(args.to_owned());
             if earlier.is_some_and(|earlier| earlier != args) {
@@ -299,8 +303,7 @@ impl OpenPart {
         let fault = match how {
             Close::Cut => Some(Reason::Truncated),
             Close::Inferred if is_empty => Some(Reason::Truncated),
-            Close::Closed => self.tree.fault(true),
-            Close::Inferred => self.tree.fault(false),
+            Close::Closed | Close::Inferred => self.tree.fault(),
         };
         match &self.whole {
             Some(whole) if self.tree.is_empty() => (whole.clone(), fault),

@@ -88,6 +88,11 @@ impl Emitter {
             if is_known && !is_first {
                 return Ok(());
             }
+            let said = self.turn.said(scope.choice, &part);
+            if is_known && said.is_some_and(|said| said.has_other_name(part.name)) {
+                let json = json.as_deref().unwrap_or_default();
+                return out.call_fault(scope.choice, part.key, Reason::Conflict, json);
+            }
             part.name = part.name.filter(|_| !is_known);
         }
         if (json.as_ref(), part.executor) == (None, None)

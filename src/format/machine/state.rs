@@ -164,13 +164,13 @@ impl MessageState {
         self.calls.or_insert_with(choice, || Calls::of(choice))
     }
 
-    /// Returns what a call has said, if it has an id, and others may say it again.
+    /// Returns what a call has said, if it has an id or a name, and others may say it again.
     pub(super) fn said(&mut self, choice: u64, call: &CallPart) -> Option<&mut SaidCall> {
         let Key::Index(number) = call.key else { return None };
         if !self.has_whole_calls {
             return None;
         }
-        if call.id.is_some() {
+        if call.id.or(call.name).is_some() {
             self.said.entry((choice, number)).or_default();
         }
         self.said.get_mut(&(choice, number))

@@ -65,11 +65,11 @@ impl Nature {
 }
 
 /// A call that is open.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ItemCall {
     pub(super) key: Key,
-    /// True if its id has been emitted.
-    has_id: bool,
+    /// The id that was emitted.
+    emitted: Option<String>,
     /// The hashes of its id and of its name, as they were when it began.
     id: Option<u64>,
     name: Option<u64>,
@@ -83,8 +83,8 @@ pub(super) struct ItemCall {
 
 impl ItemCall {
     pub(super) fn new(key: Key) -> Self {
-        let (has_id, is_whole, has_ended) = (false, false, false);
-        ItemCall { key, has_id, id: None, name: None, arguments: None, is_whole, has_ended }
+        let (emitted, is_whole, has_ended) = (None, false, false);
+        ItemCall { key, emitted, id: None, name: None, arguments: None, is_whole, has_ended }
     }
 
     /// True if a call may be this one, by its id.
@@ -92,12 +92,14 @@ impl ItemCall {
         !is_other(self.id, item.call_id())
     }
 
-    /// The call came again after it was done: with other arguments, neither may run, and none that the
-    /// provider gave up.
+    /// The call came again after it was done: with another id, name or other arguments, neither may run,
+    /// and none that the provider gave up.
     pub(super) fn compare(&self, whole: Whole, out: &mut EventOut) -> Done {
         let given = arguments(whole.item, whole.json).hash();
-        let is_other = self.arguments.is_some() && given.is_some() && self.arguments != given;
-        match whole.item.id() {
+        let is_other = is_other(self.id, whole.item.call_id())
+            || is_other(self.name, tool(whole.item))
+            || self.arguments.is_some() && given.is_some() && self.arguments != given;
+        match &self.emitted {
             Some(id) if is_other || self.has_ended && whole.item.is_given_up() => {
                 out.withdraw_call(id)
             }
@@ -114,7 +116,7 @@ impl ItemCall {
     ) -> Done {
         let id = item.id().filter(|_| item.kind() != "tool_search_call");
         let name = tool(item);
-        self.has_id = id.is_some();
+        self.emitted = id.map(str::to_owned);
         self.id = id.and(item.call_id()).map(hash);
         self.name = name.map(hash);
         let arguments = if item.input().is_some() { Arguments::Free("") } else { Arguments::None };
@@ -155,7 +157,7 @@ impl ItemCall {
         out: &mut EventOut,
     ) -> Done {
         let item = whole.item;
-        let (key, id) = (self.key, item.id().filter(|_| !self.has_id));
+        let (key, id) = (self.key, item.id().filter(|_| self.emitted.is_none()));
         // By its id alone, a name that comes late finds its call.
         out.call(0, CallPart { key, id, ..CallPart::default() })?;
         let name = tool(item).filter(|_| self.name.is_none());
@@ -167,6 +169,7 @@ impl ItemCall {
         out.call(0, CallPart { kind, item_id, namespace, native, ..part })?;
         let given = arguments(item, whole.json);
         self.arguments = given.hash();
+        self.emitted = self.emitted.take().or(id.map(str::to_owned));
         if is_other(self.id, item.call_id()) || is_other(self.name, tool(item)) {
             return out.call_fault(0, key, Reason::Conflict, given.text());
         }

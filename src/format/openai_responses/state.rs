@@ -137,7 +137,7 @@ impl ResponsesState {
     /// The response has ended: a call whose arguments came whole ends, though
     /// its item didn't.
     pub(super) fn close(&mut self, out: &mut EventOut) -> Done {
-        let Some(call) = self.call.filter(|call| call.is_whole && !self.is_done) else {
+        let Some(call) = self.call.as_ref().filter(|call| call.is_whole && !self.is_done) else {
             return Ok(());
         };
         self.is_done = true;
