@@ -1,4 +1,5 @@
-//! Text that is written in base64 or in hexadecimal digits, in one line or in several.
+//! Text that is written in base64 or in hexadecimal digits, in one line or in several, or as URLs
+//! write it: with percent signs.
 
 use std::ops::Range;
 
@@ -11,9 +12,9 @@ use crate::cut::Cut as _;
 /// The shortest line that is looked at, in bytes.
 const MIN_LINE: usize = 24;
 
-/// How a text is written.
+/// How a text is written, but for what is in a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TextCode {
+enum TextCode {
     Hex,
     Standard,
     StandardNoPad,
@@ -38,7 +39,7 @@ impl TextCode {
     }
 
     /// Returns how a text is written so.
-    pub(super) fn written(self, text: &[u8]) -> Vec<u8> {
+    fn written(self, text: &[u8]) -> Vec<u8> {
         match self {
             Hex => text.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
             Standard => STANDARD.encode(text).into_bytes(),
@@ -52,14 +53,29 @@ impl TextCode {
 /// A text that is written in a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CodedText {
-    pub(super) code: TextCode,
-    /// Where its lines are.
+    /// None in a URL.
+    code: Option<TextCode>,
+    /// Where its lines are; in a URL, its bytes.
     pub(super) pieces: Vec<Range<usize>>,
     /// What it says.
     pub(super) text: Vec<u8>,
 }
 
 impl CodedText {
+    /// Returns the bytes that make it say another text of the same length, with their places.
+    pub(super) fn bytes_of(&self, text: &[u8]) -> Vec<(usize, u8)> {
+        if let Some(code) = self.code {
+            return self.pieces.iter().cloned().flatten().zip(code.written(text)).collect();
+        }
+        let bytes = self.pieces.iter().zip(self.text.iter().zip(text));
+        let changed = bytes.filter(|(_, (own, byte))| own != byte);
+        let written = changed.flat_map(|(piece, (_, byte))| match piece.len() {
+            1 => piece.clone().zip(vec![*byte]),
+            _ => piece.clone().zip(format!("%{byte:02X}").into_bytes()),
+        });
+        written.collect()
+    }
+
     /// Returns what is coded in these bytes, and comes out the same when it is written again.
     pub(super) fn all(bytes: &[u8]) -> Vec<CodedText> {
         let mut all = Vec::new();
@@ -82,9 +98,45 @@ impl CodedText {
         let codes = [Hex, Standard, StandardNoPad, Url, UrlNoPad];
         codes.into_iter().find_map(|code| {
             let text = code.read(&coded).filter(|text| code.written(text) == coded)?;
-            Some(CodedText { code, pieces: pieces.to_vec(), text })
+            Some(CodedText { code: Some(code), pieces: pieces.to_vec(), text })
         })
     }
+
+    /// Returns the URLs, and parts of them, in which bytes are coded (RFC 3986, 2.1).
+    pub(super) fn urls(bytes: &[u8]) -> Vec<CodedText> {
+        let mut urls = Vec::new();
+        let mut at = 0;
+        while let Some(sign) = memchr(b'%', bytes.after(at)).map(|sign| at + sign) {
+            let before = bytes.within(at..sign);
+            let begin =
+                before.iter().rposition(|&byte| !is_url(byte)).map_or(at, |end| at + end + 1);
+            at = begin + bytes.after(begin).iter().take_while(|&&byte| is_url(byte)).count();
+            let (mut pieces, mut text) = (Vec::new(), Vec::new());
+            let mut next = begin;
+            while next < at {
+                let coded = percent(bytes.within(next..at));
+                let length = if coded.is_some() { 3 } else { 1 };
+                text.extend(coded.or_else(|| bytes.get(next).copied()));
+                pieces.push(next..next + length);
+                next += length;
+            }
+            if pieces.len() < at - begin {
+                urls.push(CodedText { code: None, pieces, text });
+            }
+        }
+        urls
+    }
+}
+
+fn is_url(byte: u8) -> bool {
+    byte.is_ascii_graphic() && !b"\"'<>`\\".contains(&byte)
+}
+
+/// Returns the byte that is coded at the beginning of a text.
+fn percent(text: &[u8]) -> Option<u8> {
+    let [b'%', digits @ ..] = text.first_chunk::<3>()? else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    u8::try_from(digit(digits[0])? << 4 | digit(digits[1])?).ok()
 }
 
 fn is_coded(byte: u8) -> bool {

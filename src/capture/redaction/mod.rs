@@ -3,7 +3,7 @@
 //! A capture is taken as a whole: a secret keeps its word wherever it stands, and no offset, chunk
 //! size or length changes. `event/secrets.rs` and `names.rs` have the tables of what is looked for,
 //! `find.rs` the scanner that looks. In an AWS event stream the checksums are made anew, and text that
-//! is written in base64 or in hexadecimal digits is looked into (`coded.rs`).
+//! is written in base64, in hexadecimal digits or as in a URL is looked into (`coded.rs`).
 
 mod coded;
 mod decoded;
@@ -51,7 +51,8 @@ impl Redactor {
             let end = at + stretch(capture.after(at));
             let Some(text) = capture.get_mut(at..end) else { break };
             self.replace(text, at, &mut replaced);
-            self.decode(text, at, &mut within);
+            self.decode(CodedText::urls(text), text, at, &mut within);
+            self.decode(CodedText::all(text), text, at, &mut within);
             at = end;
         }
         for message in messages {
@@ -87,15 +88,21 @@ impl Redactor {
     }
 
     /// Replaces the secrets in what is coded in a text that begins at this offset.
-    fn decode(&mut self, text: &mut [u8], at: usize, replaced: &mut Vec<Replaced>) {
-        for CodedText { code, pieces, text: mut inner } in CodedText::all(text) {
+    fn decode(
+        &mut self,
+        all: Vec<CodedText>,
+        text: &mut [u8],
+        at: usize,
+        replaced: &mut Vec<Replaced>,
+    ) {
+        for coded in all {
+            let mut inner = coded.text.clone();
             let is_text = str::from_utf8(&inner).is_ok() || !messages(&inner).is_empty();
             let within = if is_text { self.redact(&mut inner) } else { Vec::new() };
-            let Some(first) = pieces.first().filter(|_| !within.is_empty()) else { continue };
+            let Some(first) = coded.pieces.first().filter(|_| !within.is_empty()) else { continue };
             let offset = (at + first.start) as u64;
-            let mut coded = code.written(&inner).into_iter();
-            for byte in pieces.into_iter().flatten() {
-                if let (Some(place), Some(byte)) = (text.get_mut(byte), coded.next()) {
+            for (place, byte) in coded.bytes_of(&inner) {
+                if let Some(place) = text.get_mut(place) {
                     *place = byte;
                 }
             }
