@@ -76,8 +76,8 @@ impl<'r> UnescapedText<'r> {
             let (byte, length) = match letters.first() {
                 Some(&quote @ (b'"' | b'\'' | b'/')) => (quote, 1),
                 Some(b'u') if let Some(byte) = code_point(letters) => (byte, 5),
-                Some(b'n' | b'r') if is_odd => (LINE_END, 1),
-                Some(b't') if is_odd => (b'\t', 1),
+                Some(b'n' | b'r') => (LINE_END, 1),
+                Some(b't') => (b'\t', 1),
                 Some(b'b' | b'f') if is_odd => (CONTROL, 1),
                 _ => (b'\\', 0),
             };

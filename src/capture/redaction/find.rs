@@ -8,7 +8,7 @@ use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem, memrchr};
 
 use crate::capture::redaction::decoded::{LINE_END, UnescapedText};
 use crate::capture::redaction::names::{
-    COOKIE_ATTRIBUTES, NO_VALUES, OPTIONS, SCHEMES, SecretPlace, may_end_name, named,
+    ATTRIBUTES, NO_VALUES, OPTIONS, SCHEMES, SecretOption, SecretPlace, may_end_name, named,
 };
 use crate::capture::redaction::word::{ADDRESS, is_word};
 use crate::cut::Cut as _;
@@ -43,9 +43,42 @@ const MAX_DEPTH: usize = 6;
 const PAIR_NAMES: &[&str] = &["name", "key"];
 const PAIR_VALUES: &[&str] = &["value"];
 
-/// The members of an object that have its value: a pair's, and those of mocks that say what to wait
-/// for.
-const VALUES: &[&str] = &["value", "values", "equalto"];
+/// The members of an object that have its value: a pair's, those of mocks that say what to wait
+/// for, and those that are called as the type of the value is (DynamoDB, Firestore).
+const VALUES: &[&str] = &["value", "values", "equalto", "s", "stringvalue"];
+
+/// The members of an object whose values look like secrets, and are none.
+const NO_OPAQUE: &[&str] = &["id", "format"];
+
+/// What is a secret in a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sought {
+    /// Nothing: the end of the value is.
+    End,
+    /// What looks like a secret.
+    Opaque,
+    /// The value; in an object what its `VALUES` have, and what looks like a secret.
+    Value,
+    /// All but what an object says about it.
+    All,
+}
+
+impl Sought {
+    /// Returns what is a secret in a member of an object.
+    fn within(self, (what, place): (&str, SecretPlace), name: &[u8]) -> Self {
+        let is_jar = what == "a cookie";
+        match self {
+            Sought::Opaque | Sought::Value if is_any(name, VALUES) && !is_jar => Sought::Value,
+            Sought::End => Sought::End,
+            _ if is_any(name, ATTRIBUTES) => Sought::End,
+            Sought::All => Sought::All,
+            Sought::Opaque | Sought::Value if is_jar => self,
+            Sought::Opaque | Sought::Value if is_any(name, NO_OPAQUE) => Sought::End,
+            Sought::Opaque | Sought::Value if place == SecretPlace::Everywhere => Sought::Opaque,
+            Sought::Opaque | Sought::Value => Sought::End,
+        }
+    }
+}
 
 /// A secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -338,7 +371,7 @@ impl SecretFinder<'_> {
     /// Finds what is named: in heads, in members of JSON and Python, in queries of URLs, and where
     /// a variable is set.
     fn names(&mut self) {
-        for sign in memchr2_iter(b':', b'=', &self.text.text) {
+        for sign in memchr3_iter(b':', b'=', b'>', &self.text.text) {
             let last = |end: usize| end.checked_sub(1).and_then(|at| self.text.get(at));
             let mut end = sign;
             while last(end) == Some(b' ') {
@@ -350,17 +383,21 @@ impl SecretFinder<'_> {
                 end -= 1;
             }
             let is_quoted = matches!(last(end), Some(b'"' | b'\''));
-            end -= usize::from(is_quoted);
+            end -= usize::from(is_quoted || last(end) == Some(b'`'));
             if !may_end_name(self.before(end)) {
                 continue;
             }
             let begin = end - run_back(self.before(end), is_name);
             let name = self.text.text.within(begin..end);
-            let name = NamedSecret { begin, name, after: sign + 1, is_quoted, is_tight };
-            match (is_set, is_quoted) {
-                (true, _) => self.set(&name),
-                (false, true) => self.member(&name),
-                (false, false) => self.head(&name),
+            let is_long =
+                [&b":="[..], b"=>"].iter().any(|long| self.text.from(sign).starts_with(long));
+            let after = sign + 1 + usize::from(is_long);
+            let name = NamedSecret { begin, name, after, is_quoted, is_tight };
+            match self.text.get(sign) {
+                Some(b'>') => self.tag(&name),
+                Some(b'=') => self.set(&name),
+                _ if is_quoted => self.member(&name),
+                _ => self.head(&name),
             }
         }
     }
@@ -368,73 +405,87 @@ impl SecretFinder<'_> {
     /// Finds the value of a member, and of a pair of members (`"name": "authorization", "value": "…"`).
     fn member(&mut self, name: &NamedSecret<'_>) {
         let begin = self.element(name.after);
-        let Some(own) = self.text.string_end(begin).map(|(end, _)| begin + 1..end) else {
-            return match named(name.name).filter(|(_, place)| *place != SecretPlace::Query) {
-                Some(_) if self.is_yaml(begin) => self.lines(name, name.begin.saturating_sub(1)),
-                Some(secret) => drop(self.value(secret, begin, true, 0)),
-                None => {}
-            };
-        };
-        let (end, text) = (own.end + 1, self.text.text.within(own));
-        if is_any(name.name, PAIR_NAMES)
-            && let Some(secret) = named(text)
-            && let Some(value) = self.sibling(end, PAIR_VALUES)
-        {
-            self.value(secret, value, true, 0);
+        let is_name = is_any(name.name, PAIR_NAMES);
+        if is_name && self.name_at(begin).is_some() {
+            let value = self.sibling(begin, PAIR_VALUES);
+            self.pair(Some(begin), value);
+        } else if is_any(name.name, PAIR_VALUES) {
+            let name = self.sibling(begin, PAIR_NAMES);
+            self.pair(name, Some(begin));
         }
-        if is_any(name.name, PAIR_VALUES)
-            && let Some(name) = self.sibling(end, PAIR_NAMES)
-            && let Some((end, _)) = self.text.string_end(name)
-            && let Some(secret) = named(self.text.text.within(name + 1..end))
-        {
-            self.value(secret, begin, true, 0);
-        }
-        if let Some(secret) = named(name.name).filter(|(_, place)| *place != SecretPlace::Query) {
-            self.value(secret, begin, true, 0);
+        match named(name.name).filter(|(_, place)| *place != SecretPlace::Query) {
+            Some(secret) if self.text.get(begin) == Some(b'`') => drop(self.quoted(name, secret)),
+            Some(_) if self.is_yaml(begin) => self.lines(name, name.begin.saturating_sub(1)),
+            Some(secret) => drop(self.value(secret, begin, Sought::Value, 0)),
+            None => {}
         }
     }
 
-    /// Returns the place of the value of the first of the members after this one that has one of
+    /// Finds the secret in the value of a pair.
+    fn pair(&mut self, name: Option<usize>, value: Option<usize>) {
+        if let Some(secret) = name.and_then(|name| self.name_at(name))
+            && let Some(value) = value
+        {
+            self.value(secret, value, Sought::All, 0);
+        }
+    }
+
+    /// Returns what the name of a pair says: a string, or the first member of an object.
+    fn name_at(&self, at: usize) -> Option<(&'static str, SecretPlace)> {
+        let opener = match self.text.get(at)? {
+            b'{' => self.member_at(self.skip_space(at + 1))?.1,
+            _ => at,
+        };
+        let (end, _) = self.text.string_end(opener)?;
+        named(self.text.text.within(opener + 1..end))
+    }
+
+    /// Returns the name of the member that begins here, and the place of its value.
+    fn member_at(&self, at: usize) -> Option<(Range<usize>, usize)> {
+        let (end, _) = self.text.string_end(at)?;
+        let colon = self.skip_space(end + 1);
+        (self.text.get(colon) == Some(b':')).then(|| (at + 1..end, self.skip_space(colon + 1)))
+    }
+
+    /// Returns the place of the value of the first of the members after this value that has one of
     /// these names.
-    fn sibling(&self, end: usize, names: &[&str]) -> Option<usize> {
-        let mut at = end;
+    fn sibling(&mut self, value: usize, names: &[&str]) -> Option<usize> {
+        let mut value = value;
         for _ in 0..MAX_SIBLINGS {
-            let quote = self.skip_comma(at)?;
-            let (end, _) = self.text.string_end(quote)?;
-            let colon = self.skip_space(end + 1);
-            if self.text.get(colon) != Some(b':') {
-                return None;
+            let end = self.value(("", SecretPlace::Query), value, Sought::End, 0)?;
+            let (name, next) = self.member_at(self.skip_comma(end)?)?;
+            if is_any(self.text.text.within(name), names) {
+                return Some(next);
             }
-            let value = self.skip_space(colon + 1);
-            if is_any(self.text.text.within(quote + 1..end), names) {
-                return Some(value);
-            }
-            at = match self.text.string_end(value) {
-                Some((end, _)) => end + 1,
-                None => value + run(self.text.from(value), is_token),
-            };
+            value = next;
         }
         None
     }
 
-    /// Finds the secret in the value that begins here, also in a list or an object, if it is `meant`.
-    /// Returns its end, if it has one.
+    /// Finds the secret in the value that begins here, also in a list or an object. Returns its end,
+    /// if it has one.
     fn value(
         &mut self,
         secret: (&'static str, SecretPlace),
         at: usize,
-        meant: bool,
+        sought: Sought,
         depth: usize,
     ) -> Option<usize> {
         let opener = self.text.get(at)?;
         if !matches!(opener, b'[' | b'{') || depth == MAX_DEPTH {
             if let Some((end, _)) = self.text.string_end(at) {
-                if meant {
+                let is_secret = match sought {
+                    Sought::End => false,
+                    Sought::Opaque => is_opaque(secret.0, self.text.text.within(at + 1..end)),
+                    Sought::Value | Sought::All => true,
+                };
+                if is_secret {
                     self.string(secret, at);
                 }
                 return Some(end + 1);
             }
-            if meant && opener.is_ascii_digit() && may_be_number(secret.0) {
+            let is_meant = matches!(sought, Sought::Value | Sought::All);
+            if is_meant && opener.is_ascii_digit() && may_be_number(secret.0) {
                 self.digits(secret.0, at, MIN_ID);
             }
             let length = run(self.text.from(at), is_token);
@@ -442,15 +493,13 @@ impl SecretFinder<'_> {
         }
         let mut at = self.element(at + 1);
         while !matches!(self.text.get(at)?, b']' | b'}') {
-            let mut is_meant = meant;
+            let mut own = sought;
             if opener == b'{' {
-                let (end, _) = self.text.string_end(at)?;
-                is_meant &= holds(secret.0, self.text.text.within(at + 1..end));
-                let colon = self.skip_space(end + 1);
-                at = self.text.get(colon).filter(|&byte| byte == b':').map(|_| colon + 1)?;
-                at = self.skip_space(at);
+                let (name, value) = self.member_at(at)?;
+                own = sought.within(secret, self.text.text.within(name));
+                at = value;
             }
-            let end = self.value(secret, at, is_meant, depth + 1)?;
+            let end = self.value(secret, at, own, depth + 1)?;
             at = self.skip_comma(end).unwrap_or_else(|| self.skip_space(end));
             if at == end && !matches!(self.text.get(at), Some(b']' | b'}')) {
                 return None;
@@ -467,6 +516,7 @@ impl SecretFinder<'_> {
         let is_enough = match place {
             SecretPlace::Owner => value.len() >= MIN_ID,
             SecretPlace::Query => value.len() >= MIN_VALUE,
+            SecretPlace::Quoted => value.len() >= MIN_VALUE || is_scrambled(value),
             SecretPlace::Everywhere if what == "a token" => {
                 (value.len() >= MIN_VALUE || is_scrambled(value)) && !self.is_of_model(value, end)
             }
@@ -516,9 +566,13 @@ impl SecretFinder<'_> {
         }
     }
 
-    /// Finds what options of a command say: those of `curl`, and those that are named as secrets are.
+    /// Finds what options of a command say: those of the table, and those that are named as secrets are.
     fn options(&mut self) {
-        for at in memmem::find_iter(&self.text.text, " -") {
+        let text = &*self.text.text;
+        let is_blank = |at: &usize| text.get(*at).is_some_and(|byte| b" \t\n\x0b".contains(byte));
+        let words = memmem::find_iter(text, "password ").filter_map(|at| at.checked_sub(1));
+        let words = words.filter(is_blank);
+        for at in memmem::find_iter(text, " -").chain(words) {
             let begin = at + 1;
             let hyphens = run(self.text.from(begin), |byte| byte == b'-');
             let name = self.text.from(begin + hyphens);
@@ -530,16 +584,18 @@ impl SecretFinder<'_> {
             };
             let after = begin + hyphens + name.len();
             let spaces = run(self.text.from(after), |byte| byte == b' ');
-            let curl = OPTIONS.iter().find(|option| option.name.as_bytes() == name);
-            let (what, sign) = match curl {
-                Some(option) if hyphens == 2 || self.is_curl(begin) => (option.what, option.sign),
+            let spelled = self.text.text.within(begin..after);
+            let mut known = OPTIONS.iter().filter(|option| option.name.as_bytes() == spelled);
+            let option = known.find(|option| hyphens == 2 || self.is_of(begin, option));
+            let (what, sign) = match option {
+                Some(option) => (option.what, option.sign),
                 _ if hyphens < 2 || spaces == 0 => continue,
                 _ => match named(name) {
                     Some((what, SecretPlace::Everywhere)) => (what, None),
                     _ => continue,
                 },
             };
-            if hyphens == 2 && spaces == 0 {
+            if hyphens != 1 && spaces == 0 {
                 continue;
             }
             let begin = after + spaces;
@@ -556,7 +612,8 @@ impl SecretFinder<'_> {
             let sign = sign.map(|sign| memchr(sign, value).map(|at| at + 1));
             let is_enough = match sign {
                 Some(sign) => sign.is_some_and(|sign| sign < value.len()),
-                None => curl.is_some() || (value.len() >= MIN_VALUE && has_digit(value)),
+                None if hyphens == 0 => has_digit(value),
+                None => option.is_some() || (value.len() >= MIN_VALUE && has_digit(value)),
             };
             let skip = if what == "a cookie" { 0 } else { sign.flatten().unwrap_or_default() };
             let secret = value.after(skip);
@@ -570,13 +627,18 @@ impl SecretFinder<'_> {
         }
     }
 
-    /// True if a command of `curl` begins shortly before this place.
-    fn is_curl(&self, at: usize) -> bool {
-        memmem::rfind(self.before(at).after(at.saturating_sub(MAX_COMMAND)), b"curl").is_some()
+    /// True if the command of an option begins shortly before this place, and goes on to it.
+    fn is_of(&self, at: usize, option: &SecretOption) -> bool {
+        let before = self.before(at).after(at.saturating_sub(MAX_COMMAND));
+        memmem::rfind(before, option.command.as_bytes())
+            .is_some_and(|begin| !before.after(begin).iter().any(|byte| option.ends.contains(byte)))
     }
 
     /// Finds the value in a query of a URL, or of a variable that is set.
     fn set(&mut self, name: &NamedSecret<'_>) {
+        if is_any(name.name, PAIR_NAMES) {
+            self.pair_of_text(name);
+        }
         let Some((what, place)) = named(name.name) else { return };
         let is_query = self.before(name.begin).ends_with(b"?")
             || self.before(name.begin).ends_with(b"&")
@@ -585,76 +647,212 @@ impl SecretFinder<'_> {
         if is_query && name.is_tight && !name.is_quoted && place != SecretPlace::Owner {
             let value = self.text.from(name.after);
             let length = run(value, self::is_query);
-            let is_enough = place != SecretPlace::Query || length >= MIN_VALUE;
+            let is_enough = place == SecretPlace::Everywhere || length >= MIN_VALUE;
             if is_enough {
                 let end = name.after + length;
                 self.add_value(what, name.after..end, self.text.raw(end));
             }
             return;
         }
-        if place != SecretPlace::Everywhere || what == "a cookie" {
+        if what == "a cookie" {
             return;
         }
-        let arrow = usize::from(self.text.get(name.after) == Some(b'>'));
-        let spaces = run(self.text.from(name.after + arrow), |byte| byte == b' ');
-        let begin = name.after + arrow + spaces;
-        let (range, raw_end) = match self.text.get(begin) {
-            Some(b'"' | b'\'') => match self.text.string_end(begin) {
-                Some((end, raw_end)) => (begin + 1..end, raw_end),
-                None => return,
-            },
-            _ if spaces == 0 && name.is_tight => {
-                let end = begin + run(self.text.from(begin), is_token);
-                // What is called or indexed is code.
-                if matches!(self.text.get(end), Some(b'(' | b'[')) {
-                    return;
-                }
-                (begin..end, self.text.raw(end))
-            }
-            _ => return,
-        };
+        if !self.quoted(name, (what, place)) && place == SecretPlace::Everywhere {
+            let is_loose = !name.is_tight || self.text.get(name.after) == Some(b' ');
+            self.bare(name, what, is_loose);
+        }
+    }
+
+    /// Finds the value in quotation marks that a text sets. Returns whether one is there.
+    fn quoted(
+        &mut self,
+        name: &NamedSecret<'_>,
+        (what, place): (&'static str, SecretPlace),
+    ) -> bool {
+        let begin = self.skip_blanks(name.after);
+        // The type of a variable: `let apiKey: String = "…"`.
+        let kind = begin + run(self.text.from(begin), |byte| is_name(byte) || byte == b'&');
+        let sign = self.skip_blanks(kind);
+        let is_typed = kind > begin && self.text.get(sign) == Some(b'=');
+        let begin = if is_typed { self.skip_blanks(sign + 1) } else { begin };
+        let Some((range, raw_end)) = self.in_quotes(begin) else { return false };
         let value = self.text.text.within(range.clone());
-        let is_number = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
-        let is_enough = value.len() >= MIN_VALUE || is_short(what, name.name, value);
-        if is_enough && !value.contains(&b' ') && !is_number && !is_variable(value) {
+        let is_setting = matches!(place, SecretPlace::Everywhere | SecretPlace::Quoted);
+        if is_setting && is_value(what, name.name, value.after(scheme(value))) {
             self.add_value(what, range, raw_end);
+        }
+        true
+    }
+
+    /// Returns where the value in quotation marks that begins here is, and where it ends in the raw
+    /// bytes. A mark before what stands between strings ends one.
+    fn in_quotes(&self, at: usize) -> Option<(Range<usize>, usize)> {
+        let (end, raw_end) = match self.text.get(at)? {
+            b'`' => {
+                let end = at + 1 + memchr(b'`', self.text.line(at + 1))?;
+                (end, self.text.raw(end))
+            }
+            _ => self.text.string_end(at)?,
+        };
+        let first = self.text.get(at + 1)?;
+        (end > at + 1 && !b",:;)]} \t\r\n".contains(&first)).then_some((at + 1..end, raw_end))
+    }
+
+    /// Finds the value without quotation marks that a text sets. One that is loose has blanks before it, or
+    /// words around it, and is no word itself.
+    fn bare(&mut self, name: &NamedSecret<'_>, what: &'static str, is_loose: bool) {
+        let begin = self.skip_blanks(name.after);
+        let begin = begin + scheme(self.text.line(begin));
+        let end = begin + run(self.text.from(begin), is_token);
+        // What is called or indexed is code.
+        if matches!(self.text.get(end), Some(b'(' | b'[')) {
+            return;
+        }
+        let value = self.text.text.within(begin..end);
+        let is_secret = match is_loose {
+            true => is_opaque(what, value),
+            false => is_value(what, name.name, value),
+        };
+        if is_secret {
+            self.add_value(what, begin..end, self.text.raw(end));
+        }
+    }
+
+    /// Finds the value of a pair whose name is in quotation marks after `name` or `key`, in a text:
+    /// `<add key="…" value="…"/>`, `{ name: '…', value: '…' }`, `<field name="…">…</field>`, and a part
+    /// of a form (RFC 7578).
+    fn pair_of_text(&mut self, name: &NamedSecret<'_>) {
+        let Some((range, _)) = self.scalar(self.skip_blanks(name.after)) else { return };
+        let secret = named(self.text.text.within(range.clone()));
+        let secret = secret.filter(|(_, place)| *place != SecretPlace::Query);
+        let Some((what, _)) = secret else { return };
+        let is_form = self.before(name.begin).ends_with(b"form-data; ");
+        let is_end = |byte: u8| byte < b' ' || byte == b'"';
+        let mut at = range.end;
+        for _ in 0..MAX_SIBLINGS {
+            at += run(self.text.from(at), |byte| b"\"'` \t\r\n\x0b,".contains(&byte));
+            if self.text.get(at) == Some(b'>') {
+                return self.inner_text(what, at + 1);
+            }
+            let line = at + run(self.text.from(at), |byte| !is_end(byte));
+            let length = run(self.text.from(at), is_name);
+            let sign = self.skip_blanks(at + length);
+            let is_member = length > 0
+                && match self.text.get(sign) {
+                    Some(b':') => true,
+                    Some(b'=') => !is_form,
+                    _ => false,
+                };
+            if is_form && is_member {
+                at = line;
+                continue;
+            }
+            if is_form && !self.text.from(at).starts_with(b"--") {
+                return self.add_value(what, at..line, self.text.raw(line));
+            }
+            let value = self.scalar(self.skip_blanks(sign + 1)).filter(|_| is_member);
+            let Some((range, raw_end)) = value else { return };
+            if is_any(self.text.text.within(at..at + length), PAIR_VALUES) {
+                let value = self.text.text.within(range.clone());
+                let is_quoted = range.start > self.skip_blanks(sign + 1);
+                let own = value.after(scheme(value));
+                if is_value(what, b"", own) && (is_quoted || is_opaque("a key", own)) {
+                    self.add_value(what, range, raw_end);
+                }
+                return;
+            }
+            at = range.end;
+        }
+    }
+
+    /// Returns where the value that begins here is, with or without quotation marks, and where it ends
+    /// in the raw bytes.
+    fn scalar(&self, at: usize) -> Option<(Range<usize>, usize)> {
+        let end = at + run(self.text.from(at), is_token);
+        self.in_quotes(at).or((end > at).then(|| (at..end, self.text.raw(end))))
+    }
+
+    /// Finds the text of an element that is named as a secret is: `<ApiKey>…</ApiKey>`.
+    fn tag(&mut self, name: &NamedSecret<'_>) {
+        let before = self.before(name.begin);
+        let space = before.strip_suffix(b":");
+        let before =
+            space.map_or(before, |space| space.before(space.len() - run_back(space, is_name)));
+        if before.ends_with(b"<")
+            && let Some((what, SecretPlace::Everywhere)) = named(name.name)
+        {
+            self.inner_text(what, name.after);
+        }
+    }
+
+    /// Adds the text of an element, which ends with its tag.
+    fn inner_text(&mut self, what: &'static str, begin: usize) {
+        let Some(length) = memchr(b'<', self.text.line(begin)) else { return };
+        let end = begin + length;
+        let value = self.text.text.within(begin..end);
+        if self.text.from(end).starts_with(b"</") && is_value(what, b"", value) {
+            self.add_value(what, begin..end, self.text.raw(end));
         }
     }
 
     /// Finds the value of a head: of HTTP, of `curl -v`, of YAML, and in a text.
     fn head(&mut self, name: &NamedSecret<'_>) {
-        if !name.is_tight {
+        // Two colons are in a path of code.
+        if self.text.get(name.after) == Some(b':') {
             return;
+        }
+        if is_any(name.name, PAIR_NAMES) {
+            self.pair_of_text(name);
         }
         let before = self.before(name.begin);
+        let opener = before.last().copied().unwrap_or(b'\n');
         let marks = run_back(before, |byte| b" <>*-\t".contains(&byte));
         let around = before.before(before.len() - marks).last().copied().unwrap_or(b'\n');
-        if around == b'\n' {
+        let secret = named(name.name);
+        let is_word = |(what, place): &(&'static str, SecretPlace)| {
+            *place == SecretPlace::Everywhere && !is_head(name.name, what)
+        };
+        let is_quote = matches!(self.text.get(self.skip_blanks(name.after)), Some(b'"' | b'\''));
+        let is_line = around == b'\n' && name.is_tight;
+        if is_line && (!is_quote || secret.filter(is_word).is_none()) {
             return self.lines(name, name.begin);
         }
-        let Some((what, place)) = named(name.name) else { return };
-        if place == SecretPlace::Query {
+        let Some((what, place)) = secret else { return };
+        let is_quoted = what != "a cookie" && self.quoted(name, (what, place));
+        if is_quoted || matches!(place, SecretPlace::Query | SecretPlace::Quoted) {
             return;
         }
-        let opener = before.last().copied().unwrap_or(b'\n');
         let begin = name.after + run(self.text.from(name.after), |byte| b" \t".contains(&byte));
         let line = self.text.from(begin);
         let is_end = |byte: u8| b"\n\x0b\"'<".contains(&byte) || (byte == b']' && opener == b'[');
         let value = line.before(run(line, |byte| !is_end(byte)));
         let value = value.before(value.len() - run_all_back(value, b" \t\r"));
-        let is_setting = around == LINE_END && !is_head(name.name, what);
+        let begins_text = opener == b'=' || matches!(around, LINE_END | b'"' | b'\'');
+        let is_setting = name.is_tight && begins_text && !is_head(name.name, what);
         if what == "a cookie" {
-            if value.len() >= MIN_VALUE {
+            if name.is_tight && value.len() >= MIN_VALUE {
                 self.cookies(begin, value, is_set_cookie(name.name));
             }
             return;
         }
         let own = value.after(scheme(value));
         let is_enough = match is_setting {
-            true => own.len() >= MIN_VALUE && has_digit(own) && !own.contains(&b' '),
-            false => is_head(name.name, what),
+            true => {
+                let is_long = own.len() >= MIN_VALUE || own.iter().all(|&byte| is_token(byte));
+                is_value(what, name.name, own) && has_digit(own) && is_long
+            }
+            false => name.is_tight && is_head(name.name, what),
         };
         let is_count = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
+        if !is_enough && place == SecretPlace::Everywhere {
+            let token = own.before(run(own, is_token));
+            // The name of a type may have one number.
+            let numbers = token.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
+            if is_opaque("a token", token) && numbers.count() >= 4 {
+                self.bare(name, what, true);
+            }
+            return;
+        }
         if !is_enough || is_variable(own) || is_count {
             return;
         }
@@ -680,7 +878,7 @@ impl SecretFinder<'_> {
             self.pair_of_lines(name, column);
         }
         let Some((what, place)) = named(name.name) else { return };
-        if place == SecretPlace::Query {
+        if matches!(place, SecretPlace::Query | SecretPlace::Quoted) {
             return;
         }
         let row = HeadRow::new(name.name, what);
@@ -715,7 +913,7 @@ impl SecretFinder<'_> {
             match entry(text.after(item)).filter(|_| !is_block) {
                 None => self.rest_of_line(&row, begin),
                 Some((name, _)) if row.is_head && !is_empty && !is_any(name, &["value"]) => break,
-                Some((name, after)) if holds(what, name) => {
+                Some((name, after)) if row.holds(name) => {
                     self.rest_of_line(&HeadRow { is_jar: false, ..row }, begin + after);
                 }
                 Some(_) => {}
@@ -809,6 +1007,11 @@ impl SecretFinder<'_> {
         at + usize::from(is_bytes)
     }
 
+    /// Returns the place after blanks.
+    fn skip_blanks(&self, at: usize) -> usize {
+        at + run(self.text.from(at), |byte| b" \t".contains(&byte))
+    }
+
     /// Returns the place after white space.
     fn skip_space(&self, at: usize) -> usize {
         at + run(self.text.from(at), |byte| b" \t\r\n\x0b".contains(&byte))
@@ -847,6 +1050,12 @@ impl HeadRow {
             is_set: is_jar && is_set_cookie(name),
         }
     }
+
+    /// True if a member of this name holds the secret of the object that it is in: of a cookie all
+    /// but what is said about it.
+    fn holds(self, name: &[u8]) -> bool {
+        if self.is_jar { !is_any(name, ATTRIBUTES) } else { is_any(name, VALUES) }
+    }
 }
 
 /// True if a name is one of these, however it is written.
@@ -861,15 +1070,6 @@ fn is_head(name: &[u8], what: &str) -> bool {
 
 fn is_set_cookie(name: &[u8]) -> bool {
     name.get(..3).is_some_and(|first| first.eq_ignore_ascii_case(b"set"))
-}
-
-/// True if a member of this name holds the secret of the object that it is in: of a cookie all but
-/// what is said about it.
-fn holds(what: &str, name: &[u8]) -> bool {
-    match what {
-        "a cookie" => !is_any(name, COOKIE_ATTRIBUTES),
-        _ => is_any(name, VALUES),
-    }
 }
 
 /// True if a value of YAML stands in the lines after its own: `|`, `>-`, also after a tag.
@@ -908,10 +1108,35 @@ fn is_scrambled(value: &[u8]) -> bool {
     value.len() >= 5 && !value.contains(&b' ') && has_digit(value.within(first..last))
 }
 
+/// True if a value has letters and digits.
+fn is_mixed(value: &[u8]) -> bool {
+    has_digit(value) && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// True if a value looks like a secret, whatever its name is. What is a token to a model is short.
+fn is_opaque(what: &str, value: &[u8]) -> bool {
+    let shortest = if what == "a token" { MIN_TOKEN } else { MIN_VALUE };
+    value.len() >= shortest
+        && is_mixed(value)
+        && value.iter().all(|&byte| is_token(byte))
+        && named(value).is_none()
+}
+
+/// True if a name in a text says that this value is a secret.
+fn is_value(what: &str, name: &[u8], value: &[u8]) -> bool {
+    let is_number = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
+    let is_enough = value.len() >= MIN_VALUE || is_short(what, name, value);
+    let is_word = |byte: &u8| *byte > b' ';
+    is_enough
+        && value.iter().all(is_word)
+        && !is_number
+        && !is_variable(value)
+        && !value.eq_ignore_ascii_case(name)
+}
+
 /// True if a value in a text is shorter than most secrets, and is one by its name.
 fn is_short(what: &str, name: &[u8], value: &[u8]) -> bool {
-    let is_mixed =
-        value.len() >= 4 && has_digit(value) && value.iter().any(u8::is_ascii_alphabetic);
+    let is_mixed = value.len() >= 4 && is_mixed(value);
     let is_variable_of_shell = !name.iter().any(u8::is_ascii_lowercase);
     let is_secret = match what {
         "a token" => is_scrambled(value) || (is_variable_of_shell && is_mixed),

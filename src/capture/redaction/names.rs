@@ -13,6 +13,8 @@ pub(super) enum SecretPlace {
     Owner,
     /// In queries of URLs.
     Query,
+    /// In queries of URLs, and where its value is in quotation marks: the name is a word.
+    Quoted,
 }
 
 /// A name of secrets: the ends of such names, in lower case, letters and digits alone.
@@ -48,6 +50,7 @@ const NAMES: &[Name] = &[
             "smtppass",
         ],
     ), // G, D
+    whole("a password", SecretPlace::Quoted, &["pass"]), // D
     ends("credentials", &["credential", "authorization"]), // G, R
     whole("credentials", SecretPlace::Everywhere, &["auth", "bearer", "heliconeauth", "xauth"]), // G, P
     ends("a cookie", &["cookie"]),                   // R
@@ -156,7 +159,7 @@ pub(super) fn named(name: &[u8]) -> Option<(&'static str, SecretPlace)> {
 }
 
 /// What is said about a cookie beside its value (R, HAR 1.2), and in a schema about any member.
-pub(super) const COOKIE_ATTRIBUTES: &[&str] = &[
+pub(super) const ATTRIBUTES: &[&str] = &[
     "name", "key", "path", "domain", "expires", "max-age", "maxAge", "samesite", "httponly",
     "secure", "priority", "creation", "lastAccessed", "hostOnly", "comment", "type", "description",
     "title",
@@ -168,27 +171,44 @@ pub(super) const NO_VALUES: &[&str] =
 
 /// An option of a command whose value is a secret.
 pub(super) struct SecretOption {
+    pub(super) command: &'static str,
+    /// The bytes that end the command; none if it may go on over lines.
+    pub(super) ends: &'static [u8],
+    /// Its name, with its hyphens.
     pub(super) name: &'static str,
     pub(super) what: &'static str,
     /// What stands in the value, if that is none without it. A password comes after it.
     pub(super) sign: Option<u8>,
 }
 
-const fn option(name: &'static str, what: &'static str, sign: Option<u8>) -> SecretOption {
-    SecretOption { name, what, sign }
+const fn curl(name: &'static str, what: &'static str, sign: Option<u8>) -> SecretOption {
+    SecretOption { command: "curl", ends: b"", name, what, sign }
 }
 
-/// The options of curl, <https://curl.se/docs/manpage.html>, without their hyphens.
+const fn password(command: &'static str, ends: &'static [u8], name: &'static str) -> SecretOption {
+    SecretOption { command, ends, name, what: "a password", sign: None }
+}
+
+/// What ends a command of a shell.
+const END: &[u8] = b"\n\x0b;|&";
+
+/// The options of curl, <https://curl.se/docs/manpage.html>, those of other commands by their own
+/// pages, and the password in a file of `netrc`,
+/// <https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html>.
 pub(super) const OPTIONS: &[SecretOption] = &[
-    option("u", "a password", Some(b':')),
-    option("user", "a password", Some(b':')),
-    option("U", "a password", Some(b':')),
-    option("proxy-user", "a password", Some(b':')),
-    option("b", "a cookie", Some(b'=')),
-    option("cookie", "a cookie", Some(b'=')),
-    option("oauth2-bearer", "a bearer token", None),
-    option("pass", "a password", None),
-    option("proxy-pass", "a password", None),
+    curl("-u", "a password", Some(b':')),
+    curl("--user", "a password", Some(b':')),
+    curl("-U", "a password", Some(b':')),
+    curl("--proxy-user", "a password", Some(b':')),
+    curl("-b", "a cookie", Some(b'=')),
+    curl("--cookie", "a cookie", Some(b'=')),
+    curl("--oauth2-bearer", "a bearer token", None),
+    curl("--pass", "a password", None),
+    curl("--proxy-pass", "a password", None),
+    password("docker login", END, "-p"),
+    password("podman login", END, "-p"),
+    password("sshpass", END, "-p"),
+    password("machine ", b"", "password"),
 ];
 
 /// The schemes after which credentials stand in a head, in lower case: those of IANA's registry,
