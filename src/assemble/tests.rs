@@ -518,7 +518,7 @@ fn arguments_after_the_close_take_back_a_call_without_any() {
         "start
         call 0 @a f = {}
         warning late_fragment 0
-        invalid 0 @a f withdrawn | 
+        invalid 0 @a f withdrawn |
         warning late_fragment 0
         finish stop",
     );

@@ -75,9 +75,7 @@ impl Emitter {
             self.turn.free.extend(id.as_deref().map(str::to_owned));
         }
         let is_free = id.as_deref().is_some_and(|id| self.turn.free.contains(id));
-        let keys: SmallVec<[_; 2]> = call.key.iter().map(|places| fields.index(places)).collect();
-        let is_placed = keys.iter().all(Option::is_some) && !keys.is_empty();
-        let place = is_placed.then(|| hash(&keys));
+        let place = place(call, fields);
         if !call.key.is_empty() && place.is_none() && id.is_none() && !scope.is_whole {
             return emit_arguments(scope.choice, part, json.as_deref(), out);
         }
@@ -88,18 +86,14 @@ impl Emitter {
             if is_known && !is_first {
                 return Ok(());
             }
-            let said = self.turn.said(scope.choice, &part);
-            if is_known && said.is_some_and(|said| said.has_other_name(part.name)) {
+            if is_known && self.turn.is_renamed(scope.choice, &part) {
                 let json = json.as_deref().unwrap_or_default();
                 return out.call_fault(scope.choice, part.key, Reason::Conflict, json);
             }
             part.name = part.name.filter(|_| !is_known);
         }
         if (json.as_ref(), part.executor) == (None, None)
-            && let Some(misnamed) = fields.misnamed(call)
-            && !self.turn.said(scope.choice, &part).is_some_and(|said| said.has_arguments())
-            // Arguments may follow a name, but for a text that begins as they do.
-            && (scope.is_whole || part.name.is_none() || misnamed.starts_with('"'))
+            && let Some(misnamed) = self.misnamed(call, &part, fields, scope)
         {
             part.arguments = Arguments::Misnamed(misnamed);
         }
@@ -112,6 +106,21 @@ impl Emitter {
             true => self.turn.calls(scope.choice).end_key(part.key, out),
             false => Ok(()),
         }
+    }
+
+    /// Returns what may be the arguments of a call, or of a piece of one, that has none.
+    fn misnamed<'f>(
+        &mut self,
+        call: &CallSpec,
+        part: &CallPart,
+        fields: Fields<'f, '_>,
+        scope: Scope,
+    ) -> Option<&'f str> {
+        let misnamed = fields.misnamed(call)?;
+        // Arguments may follow a name, but for a text that begins as they do.
+        let is_all = scope.is_whole || part.name.is_none() || misnamed.starts_with('"');
+        let said = self.turn.said(scope.choice, part);
+        (is_all && !said.is_some_and(|said| said.has_arguments())).then_some(misnamed)
     }
 
     /// True if a whole call says once more what one of its id has said that was whole.
@@ -320,4 +329,10 @@ impl Emitter {
         let message = "a part of a result came without the start of its block";
         out.warn(WarningCode::MissingBlockStart, message)
     }
+}
+
+/// Returns the place that a call is known by, if the record has all of its keys.
+fn place(call: &CallSpec, fields: Fields) -> Option<u64> {
+    let keys: SmallVec<[_; 2]> = call.key.iter().map(|places| fields.index(places)).collect();
+    (keys.iter().all(Option::is_some) && !keys.is_empty()).then(|| hash(&keys))
 }

@@ -176,6 +176,11 @@ impl MessageState {
         self.said.get_mut(&(choice, number))
     }
 
+    /// True if a call has said another name than it has here.
+    pub(super) fn is_renamed(&mut self, choice: u64, call: &CallPart) -> bool {
+        self.said(choice, call).is_some_and(|said| said.has_other_name(call.name))
+    }
+
     /// Calls that are whole and have no result are the caller's to run.
     pub(super) fn release(&mut self, out: &mut EventOut) -> Done {
         self.calls.values_mut().try_for_each(|calls| calls.release(out))
