@@ -22,6 +22,8 @@ pub(crate) static HARMONY: Dialect = Dialect {
     calls: &[
         to_two("{[}<|start|>assistant{]}<|channel|>{_} to={_} to="),
         to_two("<|start|>assistant to={_} to="),
+        to_two("{[}<|start|>assistant{]}<|channel|>{_} to={_}<|channel|>{_} to="),
+        to_two("<|start|>assistant to={_}<|channel|>{_} to="),
         to_two("{start}{[} {]}to=functions.{_} to="),
         to_function(
             "{[}<|start|>assistant{]}<|channel|>{_} to=functions.{name}{*<|start|>}<|message|>",
