@@ -1,16 +1,18 @@
 //! Openers of calls after which no call can be read.
 //!
 //! With a closer, such markup is a call that can't be read; with nothing after it, one that was
-//! cut. Without a closer it is text, as where an answer speaks of the opener.
+//! cut. Without a closer it is text, as where an answer speaks of the opener; so it is not after the
+//! opener of a section if a call was closed.
 
 use std::io;
 
+use crate::cut::Cut as _;
 use crate::dialect::body::calls::ChoiceEmit;
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::DoubtId;
 use crate::dialect::machine::place::{OpenDoubt, TextPlace};
 use crate::event::Reason;
-use crate::scan::Captures;
+use crate::scan::{Attempt, Captures, Match, Pattern};
 
 /// The most text that is held back to see whether a closer comes, in bytes.
 const MAX_DOUBT: usize = 64 << 10;
@@ -43,6 +45,16 @@ impl Machine {
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         let Some(doubt) = self.end_doubt() else { return Ok(()) };
+        self.break_doubt(doubt, marker, emit)
+    }
+
+    /// Takes what was held back, and the marker after it, as a call that can't be read.
+    fn break_doubt(
+        &mut self,
+        doubt: OpenDoubt,
+        marker: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
         self.open_unreadable(doubt, emit)?;
         self.calls.push_raw(marker);
         self.calls.fault(Reason::Malformed, emit)?;
@@ -54,9 +66,28 @@ impl Machine {
         Ok(())
     }
 
-    /// Takes what was held back as text, if any was.
+    /// True if a call was closed in a section in which none could be read.
+    fn holds_call(&self, doubt: &OpenDoubt) -> bool {
+        let grammar = self.grammars.get(doubt.id.0);
+        let rest = doubt.text.after(doubt.opener);
+        let closes = |close: &Pattern| {
+            let close = close.last_tag();
+            let is_here = |(at, _)| {
+                let fit = Attempt::default().advance(&close, rest.after(at).as_bytes(), true);
+                matches!(fit, Match::Yes(..))
+            };
+            rest.match_indices('<').any(is_here)
+        };
+        self.grammars.doubt(doubt.id).is_section
+            && grammar.calls.iter().flat_map(|call| &call.close).any(closes)
+    }
+
+    /// Takes what was held back as text, if any was and no call ended in it.
     pub(crate) fn leave_doubt(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
         let Some(doubt) = self.end_doubt() else { return Ok(()) };
+        if self.holds_call(&doubt) {
+            return self.break_doubt(doubt, "", emit);
+        }
         self.enter(TextPlace::Text(doubt.outer));
         self.text(&doubt.text, emit)
     }
