@@ -14,8 +14,9 @@ use crate::dialect::machine::place::{
 use crate::dialect::machine::rules::Go;
 use crate::dialect::machine::text::emit_reasoning;
 use crate::dialect::machine::{AUTO, Machine, MarkdownContext};
+use crate::dialect::rows::tags::END_TOKENS;
 use crate::dialect::spec::{Ends, StartIn};
-use crate::event::{Reason, WarningCode};
+use crate::event::{Event, Kind, Reason, Reasoning, Text, WarningCode};
 use crate::scan::Captures;
 
 impl Machine {
@@ -60,7 +61,7 @@ impl Machine {
             follows: self.follows,
             has_warned: true,
             drafts_stand: true,
-            closes_thoughts: false,
+            is_prompted: true,
             ..Machine::of(self.grammars.clone(), self.named, StartIn::Text, self.calls.another())
         };
         if self.chosen.is_none() {
@@ -74,6 +75,28 @@ impl Machine {
         let TextPlace::Draft(draft) = &mut self.place else { return Ok(()) };
         draft.text.push_str(text);
         draft.reader.feed(text, &mut ChoiceEmit::new(0, &mut |_| Ok(())))
+    }
+
+    /// True in a thought that the text itself opened, and that has gone on after a call in it: where
+    /// nothing says that the model stopped, it was cut there.
+    pub(crate) fn thought_goes_on(&self) -> io::Result<bool> {
+        let TextPlace::Draft(draft) = &self.place else { return Ok(false) };
+        if self.is_prompted || matches!(draft.outer, DraftPlace::Text(_)) {
+            return Ok(false);
+        }
+        let (mut reader, mut words) = (self.reader(), String::new());
+        let mut emit = |event: &Event<'_>| {
+            if let Kind::Text(Text { text, .. }) | Kind::Reasoning(Reasoning { text, .. }) =
+                event.kind
+            {
+                words.push_str(text);
+            }
+            Ok(())
+        };
+        reader.feed(&draft.text, &mut ChoiceEmit::new(0, &mut emit))?;
+        reader.finish((true, false), &mut ChoiceEmit::new(0, &mut emit))?;
+        let words = END_TOKENS.iter().fold(words, |words, end| words.replace(end, ""));
+        Ok(!words.trim_ascii().is_empty())
     }
 
     /// Takes text after the opener of a call in a thought. What is longer than a call may be is the

@@ -65,9 +65,8 @@ pub(crate) struct Machine {
     is_rest: bool,
     /// True once no thought will close: a call in one ends it.
     drafts_stand: bool,
-    /// True if a thought that does not close was cut. Engines that know their dialect, or that the
-    /// prompt opened the thought, take it for whole.
-    closes_thoughts: bool,
+    /// True if the prompt opened the thought that the text begins in.
+    is_prompted: bool,
 }
 
 /// What is next in a text.
@@ -139,7 +138,7 @@ impl Machine {
             is_cut: false,
             is_rest: false,
             drafts_stand: false,
-            closes_thoughts: !named && start_in != StartIn::Reasoning,
+            is_prompted: start_in == StartIn::Reasoning,
         };
         match start_in {
             StartIn::Reasoning => machine.start_in_reasoning(),
@@ -232,7 +231,7 @@ impl Machine {
             return Ok(true);
         }
         // A thought that was cut may have gone on after a call in it.
-        if was_cut {
+        if was_cut || (!stopped && self.thought_goes_on()?) {
             self.leave_draft(usize::MAX, emit)?;
         }
         if let Some(rest) = self.end_draft(emit)? {
@@ -258,7 +257,10 @@ impl Machine {
         match &self.place {
             TextPlace::Call(_) => self.finish_call(&held, stopped, emit),
             TextPlace::Region(open) => {
-                Ok(self.closes_thoughts && !stopped && open.form.role == Role::Reasoning)
+                // Engines that know their dialect, or that the prompt opened the thought, take it for
+                // whole.
+                let may_be_cut = !self.named && !self.is_prompted && !stopped;
+                Ok(may_be_cut && open.form.role == Role::Reasoning)
             }
             _ => Ok(false),
         }
