@@ -135,6 +135,9 @@ fn owned(text: &str) -> Cow<'static, str> {
     if text.is_empty() { Cow::Borrowed("") } else { Cow::Owned(text.to_owned()) }
 }
 
+/// The letters that a name has, at least, which is known where it is damaged.
+const NAME: usize = 4;
+
 impl Pattern {
     fn new(tokens: impl Into<Arc<[PatternToken]>>, place: MarkerPlace) -> Self {
         let tokens = tokens.into();
@@ -283,6 +286,42 @@ impl Pattern {
         let tokens: Vec<PatternToken> =
             [PatternToken::literal("\n")].into_iter().chain(tokens).collect();
         Pattern::new(tokens, MarkerPlace::Any)
+    }
+
+    /// The pattern before a line end.
+    pub(crate) fn before_line_end(&self) -> Pattern {
+        let tokens = self.tokens.iter().cloned().chain([PatternToken::literal("\n")]);
+        Pattern::new(tokens.collect::<Vec<_>>(), self.place)
+    }
+
+    /// Returns what a marker begins with whose first name is damaged: the name as it is, and without
+    /// one of its characters. Nothing if it has no name that tells it from other text.
+    pub(crate) fn damaged(&self) -> Vec<Pattern> {
+        let mut texts = Vec::new();
+        for start in self.starts() {
+            let text = String::from_utf8_lossy(&start.text);
+            let text = text.trim_start();
+            let (name, rest) = text.split_at(text.find([' ', '=', '>', '"']).unwrap_or(text.len()));
+            // What comes before the name tells nothing.
+            let is_first = match rest.strip_prefix('>') {
+                Some("") => start.is_token() && !start.is_before_word,
+                Some(rest) => rest.starts_with(char::is_alphabetic),
+                None => false,
+            };
+            let letters = name.bytes().filter(u8::is_ascii_alphabetic).count();
+            if is_first || letters < NAME {
+                continue;
+            }
+            texts.push(name.to_owned());
+            texts.extend(
+                name.char_indices()
+                    .map(|(at, c)| [name.before(at), name.after(at + c.len_utf8())].concat()),
+            );
+        }
+        texts.sort_unstable();
+        texts.dedup();
+        let pattern = |text: String| Pattern::new([PatternToken::literal(&text)], MarkerPlace::Any);
+        texts.into_iter().map(pattern).collect()
     }
 
     /// Returns the pattern, and if it begins with an optional part, that without it and the rest.

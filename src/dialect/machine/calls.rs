@@ -593,11 +593,12 @@ impl OpenValue {
                 self.inner += usize::from(!is_by_key);
                 self.quotes_parameter |= !is_by_key;
             }
-            (Go::EndValue | Go::InnerEndValue, Some(Nested::Parameter)) => {
+            (Go::EndValue | Go::InnerEndValue | Go::TornEnd, Some(Nested::Parameter)) => {
                 self.nested.pop();
             }
             (Go::EndValue, Some(Nested::Call)) => (self.is_uneven, self.is_torn) = (true, true),
-            (Go::InnerEndValue, None) => {
+            (Go::InnerEndValue | Go::TornEnd, None) => {
+                self.is_torn |= go == Go::TornEnd && self.inner == 0;
                 self.has_stray |= self.inner == 0;
                 self.inner = self.inner.saturating_sub(1);
             }

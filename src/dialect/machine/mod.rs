@@ -658,6 +658,7 @@ impl Machine {
             | Go::WeakEndSection => self.inner_marker(go, text, emit),
             Go::NextObject => self.next_object(text, emit),
             Go::Results(begin) => self.forge(begin, text, emit),
+            | Go::TornEnd
             Go::Again => self.open_another(text, words, emit),
             Go::EndCall => self.end_call(text, emit),
         }

@@ -54,6 +54,8 @@ pub(crate) enum Go {
     InnerEndValue,
     InnerEndCall,
     /// A closer that would end a value, if none that does came later.
+    /// A value's closer, before what looks like a damaged marker of what may follow a value.
+    TornEnd,
     WeakEnd,
     /// The closer of the section, which would end it and the call, if none came later.
     WeakEndSection,
@@ -485,6 +487,7 @@ impl CallRules<'_> {
             rules.push(MarkerRule { next, ..end.clone() });
         }
         let tokens = weak.iter().filter(|rule| rule.pattern.is_token()).cloned();
+        let damaged = open.iter().chain(&ends).flat_map(|rule| rule.pattern.damaged()).collect();
         let tokens: Vec<MarkerRule> = tokens.collect();
         if !tokens.is_empty() {
             rules.push(MarkerRule { next: patterns(&[&tokens]), go: Go::WeakEnd, ..close.clone() });
@@ -513,6 +516,8 @@ impl CallRules<'_> {
             let is_known = pattern.place() == scan::MarkerPlace::Any;
             is_known.then_some(MarkerRule { pattern, go: Go::InnerCall, known: false, ..rule })
         })
+        let torn = MarkerRule { next: damaged, go: Go::TornEnd, ..close.clone() };
+        rules.extend(Some(torn).filter(|rule| !rule.next.is_empty()));
     }
 
     /// The openers and closers of calls that a value may hold. Where a closer has the call's name
