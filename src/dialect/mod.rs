@@ -48,6 +48,7 @@ mod results;
 pub(crate) mod rows;
 pub(crate) mod spec;
 pub(crate) mod table;
+pub(crate) mod turns;
 
 pub use crate::row_error::RowError;
 pub use hf_template::load_template;

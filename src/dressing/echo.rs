@@ -5,55 +5,7 @@
 //! assistant's turn is the prompt; a call in it is an example.
 
 use crate::cut::Cut as _;
-/// How the turns of a prompt are written.
-struct TurnForm {
-    /// The texts that a prompt begins with.
-    begins: &'static [&'static str],
-    /// The opener of an assistant's turn.
-    answer: &'static str,
-    /// True if these are lines of their own: the special tokens are hidden.
-    is_line: bool,
-}
-
-impl TurnForm {
-    const fn tokens(begins: &'static [&'static str], answer: &'static str) -> TurnForm {
-        TurnForm { begins, answer, is_line: false }
-    }
-
-    const fn lines(begins: &'static [&'static str], answer: &'static str) -> TurnForm {
-        TurnForm { begins, answer, is_line: true }
-    }
-}
-
-/// Source: the chat templates that tokenizers of these families have.
-const FORMS: &[TurnForm] = &[
-    TurnForm::tokens(&["<|im_start|>"], "<|im_start|>assistant"),
-    TurnForm::tokens(&["<|start_header_id|>"], "<|start_header_id|>assistant<|end_header_id|>"),
-    TurnForm::tokens(&["<|header_start|>"], "<|header_start|>assistant<|header_end|>"),
-    TurnForm::tokens(&["<start_of_turn>user"], "<start_of_turn>model"),
-    TurnForm::tokens(&["<|turn>"], "<|turn>model"),
-    TurnForm::tokens(&["[INST]", "[SYSTEM_PROMPT]", "[AVAILABLE_TOOLS]"], "[/INST]"),
-    TurnForm::tokens(&["<｜begin▁of▁sentence｜>", "<｜User｜>"], "<｜Assistant｜>"),
-    TurnForm::tokens(&["<|begin_of_sentence|>", "<|User|>"], "<|Assistant|>"),
-    TurnForm::tokens(&["<|begin_of_sentence|>"], "\nAssistant:"),
-    TurnForm::tokens(&["<｜begin▁of▁sentence｜>", "<|BOT|>"], "<|BOT|>assistant"),
-    TurnForm::tokens(&["<｜hy_begin▁of▁sentence｜>", "<｜hy_User｜>"], "<｜hy_Assistant｜>"),
-    TurnForm::tokens(&["[gMASK]<sop>", "<|system|>", "<|user|>"], "<|assistant|>"),
-    TurnForm::tokens(&["<|start_of_role|>"], "<|start_of_role|>assistant<|end_of_role|>"),
-    TurnForm::tokens(&["<|im_system|>", "<|im_user|>"], "<|im_assistant|>assistant<|im_middle|>"),
-    TurnForm::tokens(&["<|START_OF_TURN_TOKEN|>"], "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>"),
-    TurnForm::tokens(&["[|system|]", "[|user|]"], "[|assistant|]"),
-    TurnForm::tokens(&["]~!b[", "]~b]"], "]~b]ai"),
-    TurnForm::tokens(&["<seed:bos>system", "<seed:bos>user"], "<seed:bos>assistant"),
-    TurnForm::tokens(&["<|bom|>"], "<|bom|><|assistant|>"),
-    TurnForm::tokens(
-        &["<|start|>system", "<|start|>developer", "<|start|>user"],
-        "<|start|>assistant",
-    ),
-    TurnForm::lines(&["system\n", "system\r\n"], "assistant"),
-    TurnForm::lines(&["user\n", "user\r\n"], "assistant"),
-    TurnForm::lines(&["user\n", "user\r\n"], "model"),
-];
+use crate::dialect::turns::{FORMS, TurnForm};
 
 /// What tokenizers put before a prompt.
 const BEGINNINGS: [&str; 6] =

@@ -52,7 +52,8 @@ words! {
         FinishChanged = "finish_changed",
         /// The finish reason says that there are tool calls, but there is none.
         FinishMismatch = "finish_mismatch",
-        /// The model wrote the results of its own calls; a call in them is withdrawn.
+        /// The model wrote the results of its own calls, or the turn of another; a call in them is
+        /// withdrawn.
         ForgedResults = "forged_results",
         /// A fragment's id and index name two calls; it was added to the call of its id, or of its
         /// index if its id is new and it has no name.

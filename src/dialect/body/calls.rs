@@ -61,6 +61,8 @@ pub(crate) struct TextCalls {
     pub(super) has_closed: bool,
     /// True in results that the model makes up: a call in them is withdrawn.
     pub(crate) is_forged: bool,
+    /// True in the turn of another role: so is one in that.
+    pub(crate) is_others: bool,
     /// Arguments of the open call that were read and not yet emitted.
     waiting: String,
 }
@@ -130,6 +132,7 @@ impl TextCalls {
             tools: self.tools.clone(),
             max_raw: self.max_raw,
             is_forged: self.is_forged,
+            is_others: self.is_others,
             ..TextCalls::default()
         }
     }
@@ -215,7 +218,7 @@ impl TextCalls {
         let unsent = Unsent { begins: true, ..Unsent::default() };
         // A marker within a name shows that the markup is damaged.
         let is_damaged = self.name.as_ref().is_some_and(|name| name.contains('<'));
-        let withdrawn = self.is_forged.then_some(Reason::Withdrawn);
+        let withdrawn = (self.is_forged || self.is_others).then_some(Reason::Withdrawn);
         let fault = withdrawn.or(is_damaged.then_some(Reason::Malformed));
         self.open = Some(OpenTextCall { key, unsent, fault, ..OpenTextCall::default() });
         Ok(())

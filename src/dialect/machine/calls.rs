@@ -149,7 +149,8 @@ impl Machine {
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
         // Prose speaks of them in its lines.
-        let is_prose = begin && !marker.starts_with('\n') && self.space().is_none();
+        let is_line = marker.starts_with('\n') || marker.ends_with('\n');
+        let is_prose = begin && !is_line && self.space().is_none();
         if is_prose {
             return self.text(marker, emit);
         }
@@ -159,6 +160,21 @@ impl Machine {
         }
         self.calls.is_forged = begin;
         self.text(marker, emit)
+    }
+
+    /// Takes the opener of a turn. A call in that of another role is none that the model makes.
+    pub(crate) fn turn(
+        &mut self,
+        is_own: bool,
+        marker: &str,
+        emit: &mut ChoiceEmit<'_>,
+    ) -> io::Result<()> {
+        if !is_own && !self.calls.is_others {
+            let message = "the model went on in the turn of another; a call in that is withdrawn";
+            warn(WarningCode::ForgedResults, message, emit)?;
+        }
+        self.calls.is_others = !is_own;
+        self.content(marker, emit)
     }
 
     /// Ends the open call at a marker that is none of its own. A section goes on

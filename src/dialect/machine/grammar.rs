@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use crate::dialect::body::BodyForm;
 use crate::dialect::rows::tags;
 use crate::dialect::spec::{Body, Call, Dialect, Ends, Parameters, Region, Role, Section, TagRole};
+use crate::dialect::turns;
 use crate::scan::{MarkerPlace, Pattern};
 
 /// A dialect whose patterns have been parsed.
@@ -151,7 +152,8 @@ impl Grammar {
         row.tags.iter().try_for_each(|tag| grammar.add_tag(tag.name, tag.role))?;
         if let Some((open, close)) = row.results.markers() {
             // What ends messages ends no results alone.
-            let is_framing = grammar.has_messages() || tags::END_TOKENS.contains(&close);
+            let is_turn = turns::opens_other(open);
+            let is_framing = grammar.has_messages() || is_turn || tags::END_TOKENS.contains(&close);
             let is_told = open.starts_with(['<', '[']) && !close.is_empty() && !is_framing;
             grammar.results_end = is_told.then(|| Pattern::parse(close)).transpose()?;
             grammar.results = Some(Pattern::parse(open)?);

@@ -37,6 +37,7 @@ use crate::dialect::machine::rules::{CallRules, Go, MarkerRule};
 use crate::dialect::machine::search::{Attempted, Begun, Here, Marker, RuleSet, Search};
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
+use crate::dialect::turns;
 use crate::event::WarningCode;
 use crate::scan::Captures;
 
@@ -612,6 +613,9 @@ impl Machine {
         if self.follows {
             self.context.marker();
         }
+        if self.calls.is_others && turns::opens_answer(text) {
+            self.calls.is_others = false;
+        }
         let opens_call = go.opens_call();
         if opens_call && self.is_thinking() {
             return self.open_draft(text);
@@ -654,11 +658,12 @@ impl Machine {
             | Go::InnerParameter
             | Go::InnerEndValue
             | Go::InnerEndCall
+            | Go::TornEnd
             | Go::WeakEnd
             | Go::WeakEndSection => self.inner_marker(go, text, emit),
             Go::NextObject => self.next_object(text, emit),
             Go::Results(begin) => self.forge(begin, text, emit),
-            | Go::TornEnd
+            Go::Turn(is_own) => self.turn(is_own, text, emit),
             Go::Again => self.open_another(text, words, emit),
             Go::EndCall => self.end_call(text, emit),
         }

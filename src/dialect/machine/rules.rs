@@ -10,6 +10,7 @@ use crate::dialect::machine::grammar::{
 use crate::dialect::machine::markdown_context::calm_length;
 use crate::dialect::machine::place::{DraftPlace, OpenCall, OpenRegion, OpenSection};
 use crate::dialect::spec::{Ends, Role};
+use crate::dialect::turns::OPENERS;
 use crate::scan::{self, Captures, MatchStart, Pattern};
 
 /// A marker that is legal in a place, and where it leads.
@@ -53,9 +54,9 @@ pub(crate) enum Go {
     InnerParameter,
     InnerEndValue,
     InnerEndCall,
-    /// A closer that would end a value, if none that does came later.
     /// A value's closer, before what looks like a damaged marker of what may follow a value.
     TornEnd,
+    /// A closer that would end a value, if none that does came later.
     WeakEnd,
     /// The closer of the section, which would end it and the call, if none came later.
     WeakEndSection,
@@ -70,6 +71,8 @@ pub(crate) enum Go {
     Nothing,
     /// What results of calls begin or end with, in text after a call: the model makes them up.
     Results(bool),
+    /// The opener of a turn; true if it is the model's own.
+    Turn(bool),
 }
 
 impl Go {
@@ -115,7 +118,8 @@ impl MarkerRule {
         let is_sign =
             |start: &MatchStart| !start.text.first().is_some_and(u8::is_ascii_alphanumeric);
         starts.iter().all(MatchStart::is_token)
-            || ((self.go.opens_call() || matches!(self.go, Go::Doubt(_) | Go::Results(_)))
+            || ((self.go.opens_call()
+                || matches!(self.go, Go::Doubt(_) | Go::Results(_) | Go::Turn(_)))
                 && starts.iter().all(is_sign))
     }
 
@@ -135,6 +139,15 @@ fn closers<'c>(
     go: Go,
 ) -> impl Iterator<Item = MarkerRule> {
     close.iter().map(move |close| MarkerRule::new(close.bind(words), go))
+}
+
+/// The openers of turns: a text that has more than one is more than the model's answer.
+fn turns(guarded: bool) -> impl Iterator<Item = MarkerRule> {
+    let rule = move |(open, is_own): &(Pattern, bool)| MarkerRule {
+        guarded,
+        ..MarkerRule::new(open.clone(), Go::Turn(*is_own))
+    };
+    OPENERS.iter().map(rule)
 }
 
 fn drops(grammar: &Grammar) -> impl Iterator<Item = MarkerRule> {
@@ -233,6 +246,7 @@ pub(crate) fn text_rules<'g>(
         if let (Some(open), Some(close), true) = (&grammar.results, &grammar.results_end, has_calls)
         {
             rules.push(MarkerRule::new(open.after_line_end(), Go::Results(true)));
+            rules.push(MarkerRule::new(open.before_line_end(), Go::Results(true)));
             rules.push(MarkerRule::new(open.clone(), Go::Results(true)));
             rules.push(MarkerRule::new(close.clone(), Go::Results(false)));
         }
@@ -270,6 +284,7 @@ pub(crate) fn text_rules<'g>(
             rules.push(MarkerRule::new(open, Go::Doubt(id)));
         }
     }
+    rules.extend(turns(false));
     rules.retain(|rule| named || !rule.begins_with_space());
     rules.iter_mut().for_each(|rule| rule.guarded = !named);
     rules
@@ -323,6 +338,7 @@ pub(crate) fn region_rules<'g>(
     if form.ends == Ends::Anything || grammars.get(id.0).has_blocks() {
         rules.extend(drops(grammars.get(id.0)));
     }
+    rules.extend(turns(!named));
     rules
 }
 
@@ -363,6 +379,7 @@ pub(crate) fn section_rules(grammar: &Grammar, section: &OpenSection) -> Vec<Mar
     let last = rules.iter_mut().find(|rule| Some(rule.go) == last);
     last.into_iter().for_each(|last| last.next.clear());
     rules.extend(closers(&form.close, words, Go::EndSection));
+    rules.extend(turns(false));
     rules
 }
 
@@ -470,6 +487,7 @@ impl CallRules<'_> {
         // What follows may be damaged after its first tag.
         let tag = [MarkerRule::new(open.pattern.first_tag(), Go::Parameter)];
         let open = [open];
+        let damaged = open.iter().chain(&ends).flat_map(|rule| rule.pattern.damaged()).collect();
         let next = patterns(&[&tag, &ends, &beyond]);
         let mut rules = vec![MarkerRule { next, ..close.clone() }];
         // The value lacks its closer where the call's comes before what follows a
@@ -487,7 +505,6 @@ impl CallRules<'_> {
             rules.push(MarkerRule { next, ..end.clone() });
         }
         let tokens = weak.iter().filter(|rule| rule.pattern.is_token()).cloned();
-        let damaged = open.iter().chain(&ends).flat_map(|rule| rule.pattern.damaged()).collect();
         let tokens: Vec<MarkerRule> = tokens.collect();
         if !tokens.is_empty() {
             rules.push(MarkerRule { next: patterns(&[&tokens]), go: Go::WeakEnd, ..close.clone() });
@@ -499,6 +516,8 @@ impl CallRules<'_> {
         let inner =
             open.map(|rule| MarkerRule { pattern: rule.pattern.last_tag().bind(key), ..rule });
         rules.extend(inner.map(|rule| MarkerRule { go: Go::InnerParameter, ..rule }));
+        let torn = MarkerRule { next: damaged, go: Go::TornEnd, ..close.clone() };
+        rules.extend(Some(torn).filter(|rule| !rule.next.is_empty()));
         rules.push(MarkerRule { go: Go::InnerEndValue, ..close });
         rules
     }
@@ -516,8 +535,6 @@ impl CallRules<'_> {
             let is_known = pattern.place() == scan::MarkerPlace::Any;
             is_known.then_some(MarkerRule { pattern, go: Go::InnerCall, known: false, ..rule })
         })
-        let torn = MarkerRule { next: damaged, go: Go::TornEnd, ..close.clone() };
-        rules.extend(Some(torn).filter(|rule| !rule.next.is_empty()));
     }
 
     /// The openers and closers of calls that a value may hold. Where a closer has the call's name

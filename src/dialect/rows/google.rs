@@ -19,6 +19,9 @@ pub(crate) static FUNCTION_GEMMA: Dialect = Dialect {
         again: "call:{ws}{name}",
         ..Call::arguments("<start_function_call>{ws}call:{ws}{name}", "<end_function_call>")
     }],
+    results: Results::of(
+        "<start_function_response>response:{name}{value:<escape>{output}<escape>}<end_function_response>",
+    ),
     ..Dialect::EMPTY
 };
 
