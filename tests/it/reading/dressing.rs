@@ -89,7 +89,7 @@ fn only_what_may_be_such_a_line_waits() {
     check(From::Auto, &[("At", "At"), (" ni", " ni"), ("ne", "ne"), ("\nOr", "\nOr")]);
     check(From::Auto, &[("Think", ""), ("ers", "Thinkers"), (" think", " think")]);
     check(From::Auto, &[("A\nB\n=", "A\nB"), ("===", ""), ("\nB", "\n====\nB"), ("C", "C")]);
-    check(From::Auto, &[("It is", "It is"), (" [end", ""), ("ing]", " [ending]")]);
+    check(From::Auto, &[("It is", "It is"), (" [end", ""), ("ing)", " [ending)")]);
     check(From::Auto, &[("==========\n", ""), ("At", "At"), (" nine\n", " nine"), ("Or", "\nOr")]);
     check(
         From::Auto,
