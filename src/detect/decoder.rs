@@ -165,14 +165,13 @@ impl AutoDecoder {
     /// Fails: no frame is in a known format.
     fn give_up(&mut self, out: &mut EventOut<'_>) -> io::Result<()> {
         let Some(first) = self.held.first() else { return Ok(()) };
+        let offset = first.offset;
         if is_request(&first.data) {
-            let offset = first.offset;
             return self.fail(REQUEST, offset, out);
         }
         if let Some(format) = damaged(&first.data) {
             let message =
                 format!("the first record begins as one of {}, and is not JSON", format.name);
-            let offset = first.offset;
             return self.fail(&message, offset, out);
         }
         let name = match first.event_type.as_str() {
@@ -185,7 +184,6 @@ impl AutoDecoder {
              describe, `-f text` is for plain text",
             json::quote_start(&mask(&String::from_utf8_lossy(&first.data)))
         );
-        let offset = first.offset;
         self.fail(&message, offset, out)
     }
 }

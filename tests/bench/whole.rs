@@ -7,6 +7,7 @@
 // A benchmark may fail, and it prints.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::string_slice, missing_docs)]
 
+mod callgrind;
 mod cassettes;
 mod corpus;
 mod grown;
@@ -18,7 +19,7 @@ mod real;
 mod runs;
 
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
@@ -158,11 +159,7 @@ fn per_byte(corpus: &Corpus, folder: &Path) -> Option<f64> {
     Some((large.0 - small.0) / (large.1 - small.1)).filter(|count| count.is_finite())
 }
 
-/// The instructions that `toolstream` takes for a file, as callgrind counts.
-pub(crate) fn instructions(args: &[&str], input: &PathBuf) -> Option<u64> {
-    let mut command = Command::new("valgrind");
-    command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", &TOOLSTREAM]).args(args);
-    let output = command.stdin(File::open(input).unwrap()).stdout(Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    text.lines().find_map(|line| line.split_once("Collected : "))?.1.trim().parse().ok()
+/// The instructions that `toolstream` takes for a file.
+pub(crate) fn instructions(args: &[&str], input: &Path) -> Option<u64> {
+    callgrind::instructions(&TOOLSTREAM, args, input)
 }

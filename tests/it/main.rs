@@ -7,6 +7,9 @@
 
 /// The loop of an agent, and the scripts of the guide.
 mod agents;
+/// The instructions that a program takes.
+#[path = "../bench/callgrind.rs"]
+mod callgrind;
 /// Captures: kept, played, converted, held to golden files.
 mod captures;
 /// What the tests of the program itself need: its fixture cases, and ways to run one.

@@ -1,10 +1,8 @@
-//! The instructions that streams take, as valgrind counts them: no clock is asked, and no other
-//! program's work counts.
+//! The instructions that streams take.
 
-use std::fs::{self, File};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::fs;
 
+use crate::callgrind::instructions;
 use crate::case::Case;
 
 /// The instructions for each byte of the fixtures of a format, one after another: what this build
@@ -23,19 +21,6 @@ const LEEWAY: f64 = 1.25;
 /// The bytes of a stream.
 const SIZE: usize = 400_000;
 
-/// Returns the instructions that a file takes; nothing without valgrind.
-fn instructions(format: &str, input: &Path) -> Option<u64> {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .args([env!("CARGO_BIN_EXE_toolstream"), "parse", "-f", format])
-        .stdin(File::open(input).unwrap())
-        .stdout(Stdio::null())
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    text.lines().find_map(|line| line.split_once("Collected : "))?.1.trim().parse().ok()
-}
-
 /// Returns the fixtures of a format that come without options, over and over.
 fn stream(format: &str) -> Vec<u8> {
     let cases = Case::all().into_iter().filter(|case| {
@@ -53,7 +38,8 @@ fn no_format_takes_more_instructions_than_it_did() {
     for (format, expected) in COUNTS {
         let input = folder.path().join(format);
         fs::write(&input, stream(format)).unwrap();
-        let Some(count) = instructions(format, &input) else { return };
+        let (program, args) = (env!("CARGO_BIN_EXE_toolstream"), ["parse", "-f", format]);
+        let Some(count) = instructions(program, &args, &input) else { return };
         let per_byte = count as f64 / SIZE as f64;
         if per_byte > expected * LEEWAY {
             over.push(format!("{format}: {per_byte:.1}, not {expected}"));
