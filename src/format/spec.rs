@@ -401,12 +401,13 @@ impl Spec {
         self.whole_rules().any(|(rule, is_whole)| is_whole && rule.call.is_some())
     }
 
-    /// True if texts of records, which are of no part, come both in pieces and whole, or replace
-    /// others. Those of a log have an `origin`.
+    /// True if texts that are of no part come both in pieces and whole, or replace others. Those of
+    /// a log have an `origin`.
     pub(crate) fn mixes_texts(&self) -> bool {
-        let texts = || self.on.iter().filter(|rule| !rule.text.is_empty() && rule.at.is_empty());
-        let is_whole = |rule: &Rule| rule.whole || rule.cumulative || rule.replaces;
-        self.log.is_none() && texts().any(is_whole) && texts().any(|rule| !is_whole(rule))
+        let is_text = |(rule, _): &(&Rule, bool)| !rule.text.is_empty() && rule.at.is_empty();
+        let texts = || self.whole_rules().filter(is_text);
+        let is_whole = |(rule, whole): (&Rule, bool)| whole || rule.cumulative || rule.replaces;
+        self.log.is_none() && texts().any(is_whole) && texts().any(|text| !is_whole(text))
     }
 
     /// Returns every rule, with the name of its group; that of a record's is empty.

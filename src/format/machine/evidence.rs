@@ -42,7 +42,10 @@ pub(super) fn known_by(spec: &Spec) -> String {
         words => Some(format!("{what} {}", words.join(", "))),
     };
     let rules = || spec.on.iter().filter(|rule| rule.weak != Weak::Yes);
-    let kinds: Vec<&str> = rules().filter(|rule| rule.is_named()).map(|rule| rule.kind).collect();
+    let named = rules().filter(|rule| rule.is_named());
+    let mut known = std::collections::BTreeSet::new();
+    let kinds = named.flat_map(|rule| paths(rule.kind)).filter(|kind| known.insert(*kind));
+    let kinds: Vec<&str> = kinds.collect();
     let needed = |rule: &Rule| {
         let has = rule.has.iter().chain(rule.needs).map(|places| (*places).to_owned());
         let is = rule.is.iter().map(|(places, words)| format!("{places}={words}"));

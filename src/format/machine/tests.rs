@@ -321,6 +321,11 @@ fn a_whole_text_says_its_pieces_once_more() {
     let [a, b, c] = ["a", "b", "bc"].map(|text| format!(r#"{{"n":0,"t":"{text}"}}"#));
     let records = [("piece", a.as_str()), ("instead", &b), ("all", &c)];
     check_rules(part, &records, "start a revision=b c");
+    let inside = "name = 'x'\nkind = 'type'\ndone = { ends = true }\n\
+                  on = [{ kind = 'piece', text = 't' }, { kind = 'all', each = '. > said' }]\n\
+                  [group]\nsaid = [{ whole = true, text = 't' }]";
+    let [piece, all] = [r#"{"type":"piece","t":"a"}"#, r#"{"type":"all","t":"ab"}"#];
+    check_row(inside, &[("", piece), ("", all)], "start a b");
 }
 
 #[test]
