@@ -228,8 +228,11 @@ fn flaw(places: &str) -> Option<String> {
     if places.contains(" + ") {
         return places.split(" + ").find_map(flaw);
     }
-    let is_word = places.starts_with('\'');
-    let places = places.split_once('=').filter(|_| !is_word).map_or(places, |(places, _)| places);
+    let flag = places.split_once('=').filter(|_| !places.starts_with('\''));
+    if flag.is_some_and(|(_, words)| words.starts_with('=')) {
+        return no_place(": a flag is `place=word`");
+    }
+    let places = flag.map_or(places, |(places, _)| places);
     if paths(places).nth(MAX_PATHS).is_some() {
         return Some(format!("a place has more than {MAX_PATHS} paths"));
     }
@@ -247,10 +250,13 @@ fn flaw(places: &str) -> Option<String> {
         if path.contains('[') {
             return no_place(": an element of a list is a key, as in `a.0.b`");
         }
-        let is_key = |key: &str| !key.is_empty() && !key.contains([' ', '\'', '{', '"']);
+        let is_key = |key: &str| !key.is_empty() && !key.contains(NO_KEY);
         if path.split('.').all(is_key) { None } else { no_place("") }
     })
 }
+
+/// Bytes that no provider's keys have: they are of other languages of paths.
+const NO_KEY: [char; 10] = [' ', '\'', '"', '{', '?', '!', ',', '<', '>', '='];
 
 /// The places that are no paths.
 const WORDS: [&str; 6] = ["kind:", "kind:*", "event:", "key:", "data:", "call:"];
@@ -285,11 +291,10 @@ fn calls(spec: &Spec) -> Option<Mistake> {
     let has_name = calls().any(|(_, call)| !call.name.is_empty());
     let is_bare = |places: [Places; 2]| places == ["", ""];
     let has_arguments = calls().any(|(_, call)| !is_bare([call.arguments, call.invalid]));
-    let whole = spec.whole_rules().map(|(_, is_whole)| is_whole);
-    rules(spec).zip(whole).find_map(|((at, rule), is_whole)| {
+    rules(spec).zip(spec.held()).find_map(|((at, rule), (_, held))| {
         let call = rule.call.as_ref()?;
         let needs_arguments =
-            is_whole || !has_arguments || !call.free.is_empty() && call.key.is_empty();
+            held.whole || !has_arguments || !call.free.is_empty() && call.key.is_empty();
         let message = if !has_name {
             "no `call` of the row has a `name`"
         } else if needs_arguments && is_bare([call.arguments, call.invalid]) {

@@ -217,6 +217,9 @@ mod tests {
         check("'kinds:'", "`kinds:` is no place; similar: kind:");
         check("'{a: b'", "`{a: b` is no place: it has no `}`");
         check("'a[0].b'", "`a[0].b` is no place: an element of a list is a key, as in `a.0.b`");
+        check("'a==b'", "`a==b` is no place: a flag is `place=word`");
+        check("'!a'", "`!a` is no place");
+        check("'a?.b'", "`a?.b` is no place");
         let many = vec!["a"; 1000].join("|");
         check(&format!("'{many}'"), "a place has more than 256 paths");
         check("3", "invalid type: integer `3`, expected a string");

@@ -23,7 +23,7 @@
 //! | `a + 'word' + b` | a text made of places |
 //! | `{a: b, c: d}` | an object made of places |
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::{fmt, io, mem};
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -206,8 +206,7 @@ table! {
         cumulative: bool = false;
         /// Its text takes the place of what came.
         replaces: bool = false;
-        /// What its texts repeat, in a log. `all`: the message, if that has any text. `pieces`: a whole
-        /// text says once more what its pieces said, which have this word as well. Any other word: a
+        /// What its texts repeat, in a log. `all`: the message, if that has any text. Any other word: a
         /// text comes both from these records and from those without the word, in either order.
         origin: Word = "", "leak::text";
         /// The channel beside the answer that its text is on.
@@ -386,28 +385,29 @@ pub(crate) struct WarnSpec {
 impl Spec {
     /// True if no rule says when a call that comes in pieces is whole. Then its message does.
     pub(crate) fn leaves_calls_open(&self) -> bool {
-        let says = |(rule, is_whole): (&Rule, bool)| {
+        let says = |(rule, held): (&Rule, Held)| {
             rule.close
                 || !rule.call_end.is_empty()
                 || !rule.choice.is_empty()
-                || rule.call.is_some_and(|call| call.until || is_whole)
+                || rule.call.is_some_and(|call| call.until || held.whole)
         };
         let has_calls = self.rules().any(|(_, rule)| rule.call.is_some());
-        !self.hold && self.log.is_none() && has_calls && !self.whole_rules().any(says)
+        !self.hold && self.log.is_none() && has_calls && !self.held().any(says)
     }
 
     /// True if calls may come whole.
     pub(crate) fn has_whole_calls(&self) -> bool {
-        self.whole_rules().any(|(rule, is_whole)| is_whole && rule.call.is_some())
+        self.held().any(|(rule, held)| held.whole && rule.call.is_some())
     }
 
-    /// True if texts that are of no part come both in pieces and whole, or replace others. Those of
-    /// a log have an `origin`.
+    /// True if texts that are of no part may come both in pieces and whole, or replace others.
     pub(crate) fn mixes_texts(&self) -> bool {
-        let is_text = |(rule, _): &(&Rule, bool)| !rule.text.is_empty() && rule.at.is_empty();
-        let texts = || self.whole_rules().filter(is_text);
-        let is_whole = |(rule, whole): (&Rule, bool)| whole || rule.cumulative || rule.replaces;
-        self.log.is_none() && texts().any(is_whole) && texts().any(|text| !is_whole(text))
+        let is_text = |rule: &Rule| [rule.text, rule.thought] != ["", ""];
+        let texts = || self.held().filter(|(rule, _)| is_text(rule) && rule.at.is_empty());
+        let is_more = |rule: &Rule| rule.cumulative || rule.replaces;
+        self.log.is_none()
+            && texts().any(|(rule, held)| held.whole || is_more(rule))
+            && texts().any(|(rule, held)| held.in_pieces && !is_more(rule))
     }
 
     /// Returns every rule, with the name of its group; that of a record's is empty.
@@ -417,18 +417,35 @@ impl Spec {
         all.flat_map(|(name, on)| on.iter().map(move |rule| (name, rule)))
     }
 
-    /// Returns every rule, and true if what it holds is whole: it says so, or one that leads to it.
-    pub(crate) fn whole_rules(&self) -> impl Iterator<Item = (&'static Rule, bool)> {
-        let mut groups: Vec<Word> = Vec::new();
+    /// Returns every rule, and how what it holds may come: it says that it is whole, or a rule that
+    /// leads to it.
+    pub(crate) fn held(&self) -> impl Iterator<Item = (&'static Rule, Held)> {
+        let mut groups = BTreeSet::from([("", false)]);
+        let held = |groups: &BTreeSet<(Word, bool)>, name, rule: &Rule| Held {
+            whole: rule.whole || groups.contains(&(name, true)),
+            in_pieces: !rule.whole && rule.at.is_empty() && groups.contains(&(name, false)),
+        };
         loop {
-            let is_whole = |(name, rule): &(Word, &Rule)| rule.whole || groups.contains(name);
-            let leads = self.rules().filter(is_whole).flat_map(|(_, rule)| rule.each);
-            let new = leads.filter_map(|each| split_each(each)).map(|(_, name)| name);
-            let Some(new) = new.into_iter().find(|name| !groups.contains(name)) else { break };
-            groups.push(new);
+            let known = groups.len();
+            for (name, rule) in self.rules() {
+                let Held { whole, in_pieces } = held(&groups, name, rule);
+                let leads = || rule.each.iter().filter_map(|each| split_each(each));
+                groups.extend(leads().filter(|_| whole).map(|(_, name)| (name, true)));
+                groups.extend(leads().filter(|_| in_pieces).map(|(_, name)| (name, false)));
+            }
+            if groups.len() == known {
+                return self.rules().map(move |(name, rule)| (rule, held(&groups, name, rule)));
+            }
         }
-        self.rules().map(move |(name, rule)| (rule, rule.whole || groups.contains(&name)))
     }
+}
+
+/// How what a rule holds may come, as it says itself and the rules that lead to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) whole: bool,
+    /// In pieces, which are of no block or part.
+    pub(crate) in_pieces: bool,
 }
 
 /// The kind of a rule for all objects.

@@ -24,7 +24,7 @@ pub(super) struct Round {
     /// For each text, how often it came from the records without an origin less how often it came
     /// from others, of which each may repeat the other.
     echoes: HashMap<u64, i64>,
-    /// The pieces of text since the last call, and those of thoughts.
+    /// The pieces of text since the last call or whole text, and those of thoughts.
     pieces: [Emitted; 2],
     /// The part that each call came in last.
     called: HashMap<String, Option<u64>>,
@@ -37,7 +37,7 @@ pub(super) struct Round {
 impl Round {
     pub(super) fn new(spec: &Spec) -> Round {
         let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
-        let is_of_one = |rule: &Rule| !matches!(rule.origin, "" | "all" | "pieces");
+        let is_of_one = |rule: &Rule| !matches!(rule.origin, "" | "all");
         let has_origins = spec.log.is_some() && rules.clone().any(is_of_one);
         Round { has_origins, ..Round::default() }
     }
@@ -69,18 +69,13 @@ impl Round {
         let pieces = &mut self.pieces[usize::from(slot.is_thought())];
         let is_again = match rule.origin {
             "all" => self.has_text && !slot.is_thought(),
-            "pieces" if !is_whole => {
+            _ if !is_whole => {
                 pieces.add(text);
                 false
             }
-            _ if !is_whole => false,
             origin => {
-                let are_pieces = pieces.is_all(text);
-                if are_pieces {
-                    *pieces = Emitted::default();
-                }
-                let is_origin = self.has_origins && origin != "pieces";
-                (is_origin && self.is_echo(origin, slot, text)) || are_pieces
+                let are_pieces = std::mem::take(pieces).is_all(text);
+                (self.has_origins && self.is_echo(origin, slot, text)) || are_pieces
             }
         };
         out.check_limit(self.echoes.len(), MAX_TEXTS, "texts in one message")?;

@@ -326,6 +326,14 @@ fn a_whole_text_says_its_pieces_once_more() {
                   [group]\nsaid = [{ whole = true, text = 't' }]";
     let [piece, all] = [r#"{"type":"piece","t":"a"}"#, r#"{"type":"all","t":"ab"}"#];
     check_row(inside, &[("", piece), ("", all)], "start a b");
+    // Both lead to one group; in a log as well.
+    let shared = inside.replace("text = 't' }, {", "each = '. > said' }, {");
+    let shared = shared.replace("{ kind = 'all',", "{ kind = 'all', whole = true,");
+    let shared = shared.replace("said = [{ whole = true,", "said = [{");
+    check_row(&shared, &[("", piece), ("", all)], "start a b");
+    let log = shared.replace("done = { ends = true }", "log = {}");
+    let all = r#"{"type":"all","t":"aa"}"#;
+    check_row(&log, &[("", piece), ("", piece), ("", all), ("", all)], "start a a aa stop");
 }
 
 #[test]
