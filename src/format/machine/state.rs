@@ -19,7 +19,7 @@ use crate::format::support::prelude::*;
 use crate::json::Scanner;
 
 /// The most parts of one message.
-const MAX_PARTS: usize = 1024;
+const MAX_PARTS: usize = 1 << 14;
 
 /// The most texts of one message that are cumulative: those of its choices, and the arguments of
 /// their calls.

@@ -209,7 +209,7 @@ fn what_decoders_remember_has_a_limit() {
     });
     let head = "{\"type\":\"agent_start\"}\n{\"type\":\"message_start\",\"message\":\
                 {\"role\":\"assistant\",\"content\":[],\"model\":\"m\"}}\n";
-    check_limit(&["parse"], head, "more than 1024 parts in one message", |number| {
+    check_limit(&["parse"], head, "more than 16384 parts in one message", |number| {
         let delta = format!("\"type\":\"text_delta\",\"contentIndex\":{number},\"delta\":\"a\"");
         format!("{{\"type\":\"message_update\",\"assistantMessageEvent\":{{{delta}}}}}\n")
     });
