@@ -40,7 +40,8 @@ fn structure(of: &str, table: &Table) -> String {
 
 fn field(of: &str, key: &str, value: &Value) -> String {
     let rust = match (of, key, value) {
-        ("Spec", "start" | "session", Value::Table(inner)) => structure("StartSpec", inner),
+        ("Spec", "start", Value::Table(inner)) => structure("StartSpec", inner),
+        ("Spec" | "Rule", "session", Value::Table(inner)) => structure("StartSpec", inner),
         ("Spec", "detect", Value::Table(inner)) => structure("DetectSpec", inner),
         ("Spec", "done", Value::Table(inner)) => some("DoneSpec", inner),
         ("Spec", "log", Value::Table(inner)) => some("LogSpec", inner),
@@ -78,7 +79,7 @@ fn field(of: &str, key: &str, value: &Value) -> String {
             list(inner.iter().map(|(places, word)| format!("({places:?}, {})", text(word))))
         }
         ("Rule", "begin", said) => said_as("Begin", said),
-        ("Rule", "end", said) => said_as("End", said),
+        ("Rule", "end", said) | ("LogSpec", "ends", said) => said_as("End", said),
         ("Rule", "weak", said) => said_as("Weak", said),
         ("Rule", "part", _) | ("CallSpec", "until", _) => "true".to_owned(),
         ("CallSpec", "type", places) => return format!("of_type: {},", text(places)),

@@ -9,12 +9,10 @@
 //! `session/prompt` says why the turn has ended; where the log holds the request
 //! and no answer, the turn was cut.
 
-use std::collections::HashSet;
-
-use crate::event::{Arguments, CallPart, Executor, Output, ToolResult};
+use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult};
 use crate::format::support::emit::Slot;
+use crate::format::support::finish;
 use crate::format::support::prelude::*;
-use crate::format::support::session::Session;
 use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
@@ -24,8 +22,9 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["params.update.sessionUpdate", "update.sessionUpdate", "sessionUpdate", "method"],
     sniff: is_ours,
     ..Format::new("acp", |_| {
-        let (held, begun, request) = Default::default();
-        Box::new(Acp { session: Session::new(&FORMAT, USAGE), held, begun, request })
+        let (session, has_prompt, request, held, calls) = Default::default();
+        let message = Lifecycle::new(&FORMAT, USAGE);
+        Box::new(Acp { message, session, has_prompt, request, held, calls })
     })
 };
 
@@ -47,13 +46,17 @@ const USAGE: &[Row] = &[
 ];
 
 struct Acp {
-    session: Session,
-    /// The calls that have not begun to run, in order.
-    held: Vec<Held>,
-    /// The ids of those that have.
-    begun: HashSet<String>,
+    message: Lifecycle,
+    /// The id of the session.
+    session: Option<String>,
+    /// True if a prompt has come that has no answer yet.
+    has_prompt: bool,
     /// The id of the request that the turn answers.
     request: Option<String>,
+    /// The calls that have not begun to run, in order.
+    held: Vec<Held>,
+    /// Those that have.
+    calls: Calls,
 }
 
 /// The most calls that may wait to be run. One more begins the first of them.
@@ -73,15 +76,18 @@ impl Decoder for Acp {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        let is_end = self.request.is_none() && self.held.is_empty();
-        self.session.finish(is_end, out)
+        if !self.message.is_open() && self.has_prompt {
+            return self.begin(out);
+        }
+        let is_end = self.request.is_none() && self.held.is_empty() && self.message.is_open();
+        if is_end { out.infer_finish(0, FinishReason::Stop, None) } else { Ok(()) }
     }
 }
 
 impl Acp {
     fn record(&mut self, frame: &Frame, record: &Object, out: &mut EventOut) -> Done {
         if let Some(id) = record.word("params.sessionId|sessionId|result.sessionId") {
-            self.session.id = Some(id);
+            self.session = Some(id);
         }
         let id = record.get("id").map(str::to_owned);
         let is_ours = self.request.is_none() || id == self.request;
@@ -96,29 +102,58 @@ impl Acp {
                 self.update(frame, record, out)
             }
             None => match (record.word("result.stopReason"), record.get("error")) {
-                (Some(reason), _) if is_ours => self.stop(reason, record, out),
-                (_, Some(error)) if is_ours && self.session.is_open() => {
+                (Some(reason), _) if is_ours => self.stop(&reason, record, out),
+                (_, Some(error)) if is_ours && self.message.is_open() => {
                     self.flush(out)?;
-                    self.session.fail(error, out)
+                    error::report(error, out)?;
+                    self.end(out)
                 }
                 _ => Ok(()),
             },
         }
     }
 
-    fn prompt(&mut self, out: &mut EventOut) -> Done {
-        self.flush(out)?;
-        self.session.prompt(out)
+    fn begin(&mut self, out: &mut EventOut) -> Done {
+        self.message.begin(self.session.as_deref(), None, out)
     }
 
-    fn stop(&mut self, reason: String, record: &Object, out: &mut EventOut) -> Done {
+    fn end(&mut self, out: &mut EventOut) -> Done {
+        (self.has_prompt, self.calls) = Default::default();
+        self.message.end(out)
+    }
+
+    fn prompt(&mut self, out: &mut EventOut) -> Done {
+        self.flush(out)?;
+        self.has_prompt = true;
+        if !self.message.is_open() {
+            return Ok(());
+        }
+        out.infer_finish(0, FinishReason::Stop, None)?;
+        self.end(out)
+    }
+
+    fn stop(&mut self, reason: &str, record: &Object, out: &mut EventOut) -> Done {
         self.flush(out)?;
         self.request = None;
         if let Some(usage) = record.get("result.usage|result._meta.usage") {
-            self.session.usage(None, usage);
+            self.message.meter.pick(usage);
         }
-        self.session.note_reason(reason);
-        self.session.stop(out)
+        self.begin(out)?;
+        if finish::is_none(reason) {
+            out.infer_finish(0, FinishReason::Stop, None)?;
+        } else {
+            out.finish(0, reason, None)?;
+        }
+        self.end(out)
+    }
+
+    /// Emits a piece of a text.
+    fn piece(&mut self, slot: Slot, text: &Str, out: &mut EventOut) -> Done {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.begin(out)?;
+        out.piece(0, slot, text)
     }
 
     fn update(&mut self, frame: &Frame, record: &Object, out: &mut EventOut) -> Done {
@@ -126,11 +161,11 @@ impl Acp {
         let kind = update.kind("sessionUpdate");
         let text = update.text("content.text");
         match (kind.as_str(), text) {
-            ("agent_message_chunk", Some(text)) => self.session.piece(Slot::ANSWER, &text, out),
-            ("agent_thought_chunk", Some(text)) => self.session.piece(Slot::THOUGHT, &text, out),
+            ("agent_message_chunk", Some(text)) => self.piece(Slot::ANSWER, &text, out),
+            ("agent_thought_chunk", Some(text)) => self.piece(Slot::THOUGHT, &text, out),
             ("agent_message_chunk" | "agent_thought_chunk", None) => match update.get("content") {
                 Some(json) => {
-                    self.session.begin(out)?;
+                    self.begin(out)?;
                     let kind = Object::new(json).word("type");
                     out.block(0, kind.as_deref().unwrap_or("unknown"), json)
                 }
@@ -141,7 +176,7 @@ impl Acp {
                 self.call(&update, out)
             }
             ("plan", _) => {
-                self.session.begin(out)?;
+                self.begin(out)?;
                 out.block(0, "plan", update.get("entries").unwrap_or("[]"))
             }
             (
@@ -176,7 +211,7 @@ impl Acp {
         let is_over = matches!(status.as_str(), "completed" | "failed");
         // Its input may come once it runs.
         let waits = status != "in_progress" || held.input.is_none();
-        if !is_over && waits && !self.begun.contains(&id) {
+        if !is_over && waits && !self.calls.has(&id) {
             let last = self.held.len();
             self.held.insert(place.unwrap_or(last).min(last), held);
             return Ok(());
@@ -187,12 +222,18 @@ impl Acp {
         }
         let output = Output::Json(update.get("rawOutput|content").unwrap_or("null"));
         let is_error = (status == "failed").then_some(true);
-        self.session.result(ToolResult { id: &id, output, is_error, ..ToolResult::default() }, out)
+        if self.calls.is_answered(&id) {
+            return Ok(());
+        }
+        self.calls.result(ToolResult { id: &id, output, is_error, ..ToolResult::default() }, out)
     }
 
     /// Emits a call, unless that was done before.
     fn emit(&mut self, held: &Held, out: &mut EventOut) -> Done {
-        self.begun.insert(held.id.clone());
+        self.begin(out)?;
+        if self.calls.has(&held.id) {
+            return Ok(());
+        }
         let call = CallPart {
             id: Some(&held.id),
             name: held.name.as_deref(),
@@ -200,14 +241,12 @@ impl Acp {
             executor: Some(Executor::Agent),
             ..CallPart::default()
         };
-        self.session.call(call, out)
+        self.calls.whole(call, out)
     }
 
     /// Emits the calls that never began to run.
     fn flush(&mut self, out: &mut EventOut) -> Done {
         let held = std::mem::take(&mut self.held);
-        held.iter().try_for_each(|held| self.emit(held, out))?;
-        self.begun.clear();
-        Ok(())
+        held.iter().try_for_each(|held| self.emit(held, out))
     }
 }

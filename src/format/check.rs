@@ -146,7 +146,7 @@ fn rules(spec: &Spec) -> impl Iterator<Item = ((Word, usize), &'static Rule)> {
 
 fn no_end(spec: &Spec) -> Option<Mistake> {
     let ends = |rule: &Rule| rule.end != End::No || rule.stop;
-    let has_end = spec.log.is_some_and(|log| !log.ends)
+    let has_end = spec.log.is_some_and(|log| log.ends != End::Yes)
         || spec.done.is_some()
         || spec.rules().any(|(_, rule)| ends(rule));
     (!has_end).then(|| Mistake {

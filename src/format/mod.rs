@@ -32,7 +32,6 @@ mod openai_chat;
 mod openai_messages;
 mod openai_realtime;
 mod openai_responses;
-mod opencode_session;
 mod otel;
 pub(crate) mod repeatable;
 #[cfg(feature = "cli")]

@@ -162,8 +162,9 @@ table! {
     /// calls. A call whose id is known and has no result, and a second result, say a thing again.
     #[serde(default)]
     pub(crate) struct LogSpec = NEW {
-        /// Messages have an end of their own: one without it is cut.
-        ends: bool = false;
+        /// Messages have an end of their own: one without it is cut. Places: if one of them holds
+        /// anything in any record.
+        ends: End = End::No;
         /// The counts of a message are those of its session so far.
         cumulative: bool = false;
         /// A flag: a record is a subagent's. It is passed over, unless the first one is: then the log
@@ -222,12 +223,16 @@ table! {
         close: bool = false;
         /// A new thought begins, apart from the last one.
         part: bool = false, "new";
-        /// The message that it is of, and who wrote that: what is not the assistant's is passed over.
+        /// Members for the next start.
+        session: StartSpec = StartSpec::NEW;
+        /// The message that it is of, and who wrote that: what is not the assistant's is passed over. A
+        /// prompt that comes again ends nothing.
         of: Places = "", "leak::text";
         role: Places = "", "leak::text";
 
         /// The message, or a piece of it, as the next request has it.
         native: Places = "", "leak::text";
+        /// Where a text stands as well, it is a thought if its part holds one.
         thought: Places = "", "leak::text";
         /// The text is passed over if this is true: a marker of the model's.
         hidden: Places = "", "leak::text";
@@ -552,6 +557,7 @@ impl Rule {
         use Wanted::{Index, Json, Something, Text};
         let mut all = |places: &[Places], wanted| places.iter().for_each(|it| see(it, wanted));
         all(&[self.thought, self.text, self.refusal, self.signature, self.redacted], Text);
+        all(&[self.session.id, self.session.model], Text);
         all(&[self.of, self.role, self.finish, self.stop_sequence], Text);
         all(&[self.choice], Index);
         all(self.at, Index);

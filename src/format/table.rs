@@ -6,7 +6,7 @@ use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, anthropic, batch, bedrock_agent, bedrock_invoke, claude_code, error, events, gemini,
     gemini_interactions, gemini_live, openai_chat, openai_messages, openai_realtime,
-    openai_responses, opencode_session, otel, rows, text, workers_ai,
+    openai_responses, otel, rows, text, workers_ai,
 };
 #[cfg(feature = "cli")]
 use crate::format::{ai_sdk_ui, bedrock_converse, cohere, ollama};
@@ -30,7 +30,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::GEMINI_CLI_SESSION,
     &rows::GROK,
     &rows::GROK_STREAM,
-    &opencode_session::FORMAT,
+    &rows::OPENCODE_SESSION,
     &acp::FORMAT,
     &rows::CLINE,
     &rows::CLINE_SESSION,

@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 use smallvec::SmallVec;
 
 use crate::format::spec::{
-    ANY, Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, split_each, split_test,
+    ANY, End, Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, split_each, split_test,
 };
 use crate::format::support::misnamed::holds_members;
 use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str};
@@ -37,8 +37,6 @@ pub(super) struct Table {
     is_record: bool,
     /// True if the objects are calls, blocks, or pieces of them, as a turn has them.
     pub(super) is_native: bool,
-    /// True if the objects are messages of a log, which name their model.
-    pub(super) is_messages: bool,
 }
 
 /// The rules for one kind of object.
@@ -164,8 +162,7 @@ impl RowTables {
     pub(super) fn new(spec: &'static Spec) -> RowTables {
         let table = |group: &'static Group| {
             let table = Table::new(group.kind, group.on, is_keyed(group.kind), group.encoded);
-            let is_messages = group.on.iter().any(|rule| rule.prompt);
-            Table { is_native: group.native, is_messages, ..table }
+            Table { is_native: group.native, ..table }
         };
         RowTables {
             spec,
@@ -423,7 +420,6 @@ impl Table {
             cases: Vec::new(),
             is_record,
             is_native: false,
-            is_messages: false,
         };
         if is_keyed {
             let (plain, named): (Vec<&Rule>, Vec<&Rule>) =
@@ -521,9 +517,6 @@ impl Layout {
         if table.is_record {
             layout.add_record(spec);
         }
-        if table.is_messages {
-            layout.add(spec.session.model, Wanted::Text, 0, None);
-        }
         layout
     }
 
@@ -536,6 +529,9 @@ impl Layout {
         }
         if let Some(log) = &spec.log {
             self.add(log.subagent, Wanted::Json, 0, None);
+            if let End::If(places) = log.ends {
+                self.add(places, Wanted::Something, 0, None);
+            }
         }
         let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
         for rule in rules {

@@ -1,6 +1,7 @@
 //! An agent's log: whose conversation it is, and where its messages end.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::io;
 
 use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
@@ -9,6 +10,7 @@ use crate::format::machine::fields::Fields;
 use crate::format::machine::state::Chunked;
 use crate::format::spec::{FailureSpec, Rule};
 use crate::format::support::emit::output;
+use crate::format::support::emitted::hash;
 use crate::format::support::prelude::*;
 use crate::json::Status;
 
@@ -23,7 +25,12 @@ pub(super) struct LogState {
     pub(super) trouble: Option<AgentTrouble>,
     /// True if nothing has come after that, and it is the message's error then.
     pub(super) is_in_trouble: bool,
+    /// True if messages have an end of their own.
+    pub(super) has_ends: bool,
     side: Side,
+    /// The latest message of anybody's, and the last ones of others.
+    latest: u64,
+    pub(super) foreign: VecDeque<u64>,
 }
 
 /// An error that an agent reported: its record, and the words that the row finds in it.
@@ -48,7 +55,39 @@ enum Side {
     Subagent,
 }
 
+/// The most messages of others that are told apart from the answer.
+const MAX_FOREIGN: usize = 4096;
+
+/// The most prompts that are known again.
+const MAX_PROMPTS: usize = 64;
+
 impl Emitter {
+    /// True if an object is of a message that is not the assistant's, and no new prompt.
+    pub(super) fn is_foreign(
+        &mut self,
+        rule: &Rule,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> io::Result<bool> {
+        if rule.of.is_empty() {
+            return Ok(false);
+        }
+        let LogState { latest, foreign, .. } = &mut self.log;
+        *latest = fields.word(rule.of).map_or(*latest, |id| hash(id.as_ref()));
+        let is_known = foreign.contains(latest);
+        if is_known || fields.word(rule.role).is_none_or(|role| role == "assistant") {
+            return Ok(is_known);
+        }
+        match self.spec.log {
+            Some(_) => foreign.truncate(MAX_PROMPTS - 1),
+            None => {
+                out.check_limit(foreign.len() + 1, MAX_FOREIGN, "messages of others in one run")?
+            }
+        }
+        foreign.push_front(*latest);
+        Ok(!rule.prompt)
+    }
+
     /// True if a record is a subagent's in the agent's log, and is passed over.
     pub(super) fn is_subagents(
         &mut self,
@@ -121,7 +160,7 @@ impl Emitter {
     }
 
     /// The input has ended, and with it the message, if that has no end of its own.
-    pub(super) fn finish_log(&mut self, ends: bool, out: &mut EventOut) -> Done {
+    pub(super) fn finish_log(&mut self, out: &mut EventOut) -> Done {
         if !self.message.is_open() {
             // There is a prompt, and no answer.
             return if self.log.has_prompt { self.start(out) } else { Ok(()) };
@@ -137,6 +176,6 @@ impl Emitter {
         self.turn.end_chunked(out)?;
         self.turn.release(out)?;
         let reason = self.turn.round.reason.as_deref();
-        if ends { Ok(()) } else { out.infer_finish_of_log(reason) }
+        if self.log.has_ends { Ok(()) } else { out.infer_finish_of_log(reason) }
     }
 }

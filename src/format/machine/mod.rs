@@ -4,7 +4,7 @@
 //! what it means, and its words are done in one order:
 //!
 //! 1. `begin`: the message begins, if none is open, or anew. What is of no message, as it came
-//!    after the end of one, is passed over.
+//!    after the end of one, is passed over. In a log, so is first what is `of` another's message.
 //! 2. `release`, `of`, `at`: which message, which block, which part it is of.
 //! 3. What the model wrote: thoughts, text, calls, results, the objects inside, blocks, and the
 //!    ends of calls and blocks.
@@ -97,8 +97,8 @@ impl Decoder for Machine {
                 Some(_) => error::report_as(message, code, &trouble.json, out)?,
             }
         }
-        if let Some(log) = &emitter.spec.log {
-            return emitter.finish_log(log.ends, out);
+        if emitter.spec.log.is_some() {
+            return emitter.finish_log(out);
         }
         let is_body = emitter.framing.is_some_and(|framing| framing.holds == Holds::Body);
         if is_body && emitter.lacks_reason() && emitter.message.state == State::Open {
@@ -211,9 +211,14 @@ impl Emitter {
 
     /// Emits what a record holds. If the flag is true, it lacks a value that could not be read.
     fn record(&mut self, scope: Scope, is_lost: bool, fields: Fields, out: &mut EventOut) -> Done {
-        self.remember(fields);
+        self.remember(&self.spec.session, fields);
         self.repeats = true;
         self.log.is_in_trouble = false;
+        self.log.has_ends |= match self.spec.log.map_or(End::No, |log| log.ends) {
+            End::No => false,
+            End::If(places) => fields.has(places),
+            End::Yes | End::Stopped => true,
+        };
         let is_known = self.rules(scope, fields, out)?;
         self.log.has_begun = true;
         if is_known {
@@ -230,9 +235,9 @@ impl Emitter {
     }
 
     /// Notes the members of the session. A log that has no ends is of one session.
-    fn remember(&mut self, fields: Fields) {
-        let StartSpec { id, model, .. } = self.spec.session;
-        let is_of_one = self.spec.log.is_some_and(|log| !log.ends);
+    fn remember(&mut self, session: &StartSpec, fields: Fields) {
+        let &StartSpec { id, model, .. } = session;
+        let is_of_one = self.spec.log.is_some_and(|log| log.ends != End::Yes);
         for (known, place) in self.session.iter_mut().zip([id, model]) {
             let is_new = !is_of_one || known.is_none() || place == model;
             let Some(word) = fields.word(place).filter(|_| is_new) else { continue };
@@ -273,8 +278,14 @@ impl Emitter {
     }
 
     fn rule(&mut self, rule: &Rule, mut scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+        self.remember(&rule.session, fields);
         let begins = fields.is_record() || rule.begin != Begin::Late || self.spec.log.is_some();
-        if self.is_subagents(rule, fields, out)? || begins && !self.begin(rule, fields, out)? {
+        if self.is_subagents(rule, fields, out)? {
+            return Ok(());
+        }
+        let is_foreign = self.is_foreign(rule, fields, out)?;
+        let is_passed_over = is_foreign && self.spec.log.is_some();
+        if is_passed_over || begins && !self.begin(rule, fields, out)? {
             return Ok(());
         }
         if fields.is_record() && !rule.aside && !rule.call.is_some_and(|call| call.until) {
@@ -283,7 +294,7 @@ impl Emitter {
         if rule.release {
             self.turn.release(out)?;
         }
-        if self.turn.is_foreign(rule, fields, out)? {
+        if is_foreign {
             return Ok(());
         }
         scope.is_whole |= rule.whole;
@@ -511,8 +522,12 @@ impl Emitter {
         // A thought that was whole at once stands beside all that comes after it.
         let has_more = scope.is_cumulative && holds_more(rule, fields);
         let answer = Slot::Text(Some(rule.channel).filter(|channel| !channel.is_empty()));
-        for (slot, places) in [(slot, rule.thought), (answer, text), (Slot::Refusal, rule.refusal)]
-        {
+        let (thought, text) = match rule.thought == text && !text.is_empty() {
+            true if self.turn.is_thought(scope.part) => (text, ""),
+            true => ("", text),
+            false => (rule.thought, text),
+        };
+        for (slot, places) in [(slot, thought), (answer, text), (Slot::Refusal, rule.refusal)] {
             if !slot.is_thought()
                 && let Some(data) = redacted.take()
             {
@@ -566,11 +581,6 @@ impl Emitter {
                 let native = Piece::new(object.here(), scope.is_whole);
                 let is_native = out.is_native && object.table.is_native;
                 let scope = Scope { native: is_native.then_some(native), ..scope };
-                if object.table.is_messages
-                    && let Some(model) = object.word(self.spec.session.model)
-                {
-                    self.session[1] = Some(model.into_owned());
-                }
                 let calls = self.turn.native_calls;
                 if !self.rules(scope, object, out)? {
                     self.unknown(scope, object, out)?;
@@ -740,6 +750,7 @@ impl Emitter {
     fn close(&mut self, out: &mut EventOut) -> Done {
         match self.message.state {
             State::Open | State::Stopped if self.spec.log.is_some() => self.stop_log(out),
+            State::Closed if self.spec.log.is_some() => Ok(()),
             _ => self.end(out),
         }
     }
@@ -749,6 +760,9 @@ impl Emitter {
         self.end_calls(out)?;
         self.turn = self.turn.next();
         (self.log.has_prompt, self.log.trouble) = (false, None);
+        if self.spec.log.is_none() {
+            self.log.foreign.clear();
+        }
         self.message.end(out)
     }
 }

@@ -7,10 +7,9 @@ use std::io;
 use smallvec::SmallVec;
 
 use crate::event::{ByChoice, CallPart, Key, Kind, Output, Piece, ToolResult, WarningCode};
-use crate::format::machine::fields::Fields;
 use crate::format::machine::round::Round;
 use crate::format::machine::said::SaidCall;
-use crate::format::spec::{Rule, Spec};
+use crate::format::spec::Spec;
 use crate::format::support::blocks::{GatheredBlock, IndexedBlocks, OpenIndexedBlock};
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::{Emitted, GrownText, Growth, hash};
@@ -24,9 +23,6 @@ const MAX_PARTS: usize = 1 << 14;
 /// The most texts of one message that are cumulative: those of its choices, and the arguments of
 /// their calls.
 const MAX_TEXTS: usize = 1 << 14;
-
-/// The most messages of others that are told apart from the answer.
-const MAX_FOREIGN: usize = 4096;
 
 /// What an object has from those around it.
 #[derive(Clone, Copy)]
@@ -96,9 +92,6 @@ pub(super) struct MessageState {
     pub(super) free: BTreeSet<String>,
     /// What is known of it as a log's.
     pub(super) round: Round,
-    /// Messages of others, and the latest one of anybody's.
-    foreign: BTreeSet<String>,
-    latest: String,
 }
 
 /// A call that goes on until something else comes, and how far its arguments have come.
@@ -199,6 +192,12 @@ impl MessageState {
         }
         out.check_limit(self.parts.len(), MAX_PARTS, "parts in one message")?;
         Ok(key)
+    }
+
+    /// True if a part holds a thought so far.
+    pub(super) fn is_thought(&self, part: Option<u64>) -> bool {
+        let texts = part.and_then(|key| self.parts.get(&key)).map(|part| &part.texts);
+        texts.is_some_and(|texts| texts.iter().any(|(slot, _)| slot.is_thought()))
     }
 
     /// Emits a piece of a text; of a whole one, what its pieces did not have.
@@ -319,26 +318,6 @@ impl MessageState {
         part.blocks += 1;
         part.again += 1;
         true
-    }
-
-    /// True if an object is of a message that is not the assistant's.
-    pub(super) fn is_foreign(
-        &mut self,
-        rule: &Rule,
-        fields: Fields,
-        out: &mut EventOut,
-    ) -> io::Result<bool> {
-        if rule.of.is_empty() {
-            return Ok(false);
-        }
-        if let Some(id) = fields.word(rule.of) {
-            self.latest = id.into_owned();
-        }
-        if fields.word(rule.role).is_some_and(|role| role != "assistant") {
-            self.foreign.insert(self.latest.clone());
-            out.check_limit(self.foreign.len(), MAX_FOREIGN, "messages of others in one run")?;
-        }
-        Ok(self.foreign.contains(&self.latest))
     }
 
     /// Returns the id of the call that goes on until there is another: this one, if there is one.

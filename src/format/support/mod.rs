@@ -18,6 +18,5 @@ pub(crate) mod object;
 pub(crate) mod payload;
 pub(crate) mod prelude;
 mod repair;
-pub(crate) mod session;
 pub(crate) mod usage;
 pub(crate) mod writing;

@@ -8,11 +8,8 @@ use crate::event::WarningCode;
 use crate::format::support::emit::{Done, EventOut};
 use crate::json::{self, RawJson, Str, as_str};
 
-/// The places of a value: paths with `|` between them, each of keys joined by
-/// dots; `.` is the object itself. The first place that has it counts.
-pub(crate) type Places = &'static str;
-
-/// An object.
+/// An object. The places of a value are paths with `|` between them, each of keys joined by dots; `.`
+/// is the object itself. The first place that has it counts.
 pub(crate) struct Object<'a> {
     /// Its JSON text.
     pub(crate) json: &'a str,
