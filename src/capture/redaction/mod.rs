@@ -505,6 +505,7 @@ mod tests {
                 ["t0k3n", "pw", "abc123"],
             ),
             ("PASSWORD=hunter2 api_key=abc123 GITHUB_TOKEN=tok42", ["hunter2", "abc123", "tok42"]),
+            ("DB_PASS=hunter2 REDIS_AUTH=abc123 MAPS_KEY=tok42", ["hunter2", "abc123", "tok42"]),
             (
                 "X-Api-Key: abc123\nCookie: s=ab12\nAuthorization: Bearer tok42\n",
                 ["abc123", "ab12", "tok42"],

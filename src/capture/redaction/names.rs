@@ -47,7 +47,7 @@ const NAMES: &[Name] = &[
         "a password",
         &[
             "password", "passwd", "passphrase", "pwd", "databasepass", "dbpass", "userpass",
-            "smtppass",
+            "smtppass", "mailpass", "rootpass", "adminpass", "mysqlpass", "redispass", "proxypass",
         ],
     ), // G, D
     whole("a password", SecretPlace::Quoted, &["pass"]), // D
@@ -148,14 +148,23 @@ pub(super) fn named(name: &[u8]) -> Option<(&'static str, SecretPlace)> {
     let letters = letters.get(..length)?;
     // Pieces of text are called tokens, where a model is asked for their probabilities.
     let one = letters.strip_suffix(b"s").filter(|_| letters != b"tokens").unwrap_or(letters);
+    let last = last_of_variable(name).unwrap_or_default();
     let fits = |(row, end): &&(&Name, &[u8])| match row.is_whole {
-        true => *end == letters,
-        false => one.ends_with(end),
+        true => *end == letters || last.eq_ignore_ascii_case(end),
+        false => one.ends_with(end) || letters.ends_with(end),
     };
-    let (row, _) = rows_of(letters)?.iter().find(fits)?;
+    let (row, end) = rows_of(letters)?.iter().find(fits)?;
     let is_text = NO_SECRETS.iter().any(|end| one.ends_with(end.as_bytes()))
         || memmem::find(letters, b"ratelimit").is_some();
-    (!is_text).then_some((row.what, row.place))
+    let place = if last.eq_ignore_ascii_case(end) { SecretPlace::Everywhere } else { row.place };
+    (!is_text).then_some((row.what, place))
+}
+
+/// Returns the last word of the name of a variable of an environment: `DB_PASS`, `REDIS_AUTH`.
+fn last_of_variable(name: &[u8]) -> Option<&[u8]> {
+    let is_of_one = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+    let last = memchr::memrchr(b'_', name).filter(|_| name.iter().all(is_of_one))?;
+    name.get(last + 1..)
 }
 
 /// What is said about a cookie beside its value (R, HAR 1.2), and in a schema about any member.
