@@ -605,15 +605,17 @@ impl<'t> Reader<'t> {
         Ok(passes_text)
     }
 
-    /// True if a string or an object that is not empty is next.
+    /// True if a string, an object or a list of such that is not empty is next.
     #[inline]
     fn begins_text(&mut self) -> Result<bool> {
-        let closer = match self.peek()? {
-            b'"' => b'"',
-            b'{' => b'}',
-            _ => return Ok(false),
-        };
-        Ok(self.text.as_bytes().get(self.at + 1) != Some(&closer))
+        let first = self.peek()?;
+        let next = self.text.as_bytes().get(self.at + 1);
+        Ok(match first {
+            b'"' => next != Some(&b'"'),
+            b'{' => next != Some(&b'}'),
+            b'[' => matches!(next, Some(b'"' | b'{')),
+            _ => false,
+        })
     }
 
     /// Passes the key that is next, and returns the number of its field, if it has one. Tries

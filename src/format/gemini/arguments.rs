@@ -119,6 +119,9 @@ impl ArgumentTree {
     fn try_add(&mut self, arg: &PartialArg) -> Result<(), Reason> {
         let path = arg.json_path.as_ref().ok_or(Reason::Malformed)?.as_str();
         let value = arg.string_value.map(|json| json.get()).or_else(|| arg.scalar());
+        if value.is_none() && arg.passes_value {
+            return Err(Reason::Malformed);
+        }
         self.size += path.len() + value.map_or(0, str::len);
         if self.size > MAX_SIZE {
             return Err(Reason::TooLarge);

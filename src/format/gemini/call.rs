@@ -11,6 +11,7 @@ payload! {
         pub(super) args: Option<RawJson<'a>>,
         partial_args: Option<Vec<PartialArg<'a>>> = "partialArgs" | "partial_args",
         will_continue: Option<bool> = "willContinue" | "will_continue",
+        ; passes_value
     }
 }
 
@@ -21,6 +22,11 @@ impl<'a> FunctionCall<'a> {
 
     pub(super) fn will_continue(&self) -> bool {
         self.will_continue == Some(true)
+    }
+
+    /// True if its arguments may stand in a member that is none of theirs.
+    pub(super) fn loses_arguments(&self) -> bool {
+        self.passes_value && self.args.is_none() && self.partial_args().is_empty()
     }
 
     /// True if its arguments come in pieces.
@@ -38,6 +44,7 @@ payload! {
         bool_value: Option<RawJson<'a>> = "boolValue" | "bool_value",
         null_value: Present = "nullValue" | "null_value",
         pub(super) will_continue: Option<bool> = "willContinue" | "will_continue",
+        ; pub(super) passes_value
     }
 }
 

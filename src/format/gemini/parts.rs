@@ -142,6 +142,9 @@ impl GeminiParts {
                 open.tree.refuse(Reason::Conflict);
             }
         }
+        if call.loses_arguments() {
+            open.tree.refuse(Reason::Malformed);
+        }
         call.partial_args().iter().for_each(|arg| open.tree.add(arg));
         if call.will_continue() { Ok(()) } else { self.close(Close::Closed, out) }
     }

@@ -151,7 +151,8 @@ impl<'de> Payload<'de> for RawJson<'static> {
 /// the spellings of its key if the name alone is not the key. Where the object lacks it, it has
 /// the default of its type, mostly `None`; members of other names are passed. A member that comes
 /// twice, or is of another type, is an error that names it. After the last field, `; NAME` adds one
-/// that is true if a member was passed that is a string or an object with anything in it.
+/// that is true if a member was passed that is a string, an object or a list of such with anything
+/// in it.
 ///
 /// ```
 /// toolstream::format::payload! {
@@ -175,7 +176,7 @@ macro_rules! payload {
         $vis:vis struct $Name:ident<$life:lifetime> {$(
             $(#[$about:meta])*
             $field_vis:vis $field:ident: $Type:ty $(= $($key:literal)|+)?
-        ),* $(,)? $(; $passes:ident)?}
+        ),* $(,)? $(; $passes_vis:vis $passes:ident)?}
     )+) => {$(
         $(#[$meta])*
         #[derive(Default)]
@@ -183,7 +184,7 @@ macro_rules! payload {
             $(#[$about])*
             $field_vis $field: $Type,
         )*
-            $($passes: bool,)?
+            $($passes_vis $passes: bool,)?
         }
 
         impl $Name<'_> {
@@ -192,7 +193,7 @@ macro_rules! payload {
 
             /// True for the keys of fields.
             #[allow(dead_code)]
-            fn reads(key: &str) -> bool {
+            pub(crate) fn reads(key: &str) -> bool {
                 Self::KEYS.iter().any(|field| field.is(key.as_bytes()))
             }
         }
