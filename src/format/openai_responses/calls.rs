@@ -77,14 +77,17 @@ pub(super) struct ItemCall {
     arguments: Option<u64>,
     /// True if its arguments have been repeated whole.
     pub(super) is_whole: bool,
+    /// True if text of its input has come.
+    has_input: bool,
     /// True once it is done.
     has_ended: bool,
 }
 
 impl ItemCall {
     pub(super) fn new(key: Key) -> Self {
-        let (emitted, is_whole, has_ended) = (None, false, false);
-        ItemCall { key, emitted, id: None, name: None, arguments: None, is_whole, has_ended }
+        let (emitted, id, name, arguments, is_whole) = Default::default();
+        let (has_input, has_ended) = (false, false);
+        ItemCall { key, emitted, id, name, arguments, is_whole, has_input, has_ended }
     }
 
     /// True if a call may be this one, by its id.
@@ -132,6 +135,7 @@ impl ItemCall {
         is_free: bool,
         out: &mut EventOut,
     ) -> Done {
+        self.has_input = true;
         let native = Some(Piece::part(piece.json));
         let part = CallPart { key: self.key, native, ..CallPart::default() };
         if is_free { out.call_free(0, part, piece) } else { out.call_fragment(0, part, piece) }
@@ -140,7 +144,7 @@ impl ItemCall {
     /// Its arguments, repeated at their end. A repetition that is empty takes
     /// nothing back.
     pub(super) fn repeat(&mut self, whole: &Str, is_free: bool, out: &mut EventOut) -> Done {
-        self.is_whole = true;
+        (self.is_whole, self.has_input) = (true, true);
         let part = CallPart { key: self.key, ..CallPart::default() };
         if is_free {
             out.call(0, CallPart { arguments: Arguments::Free(""), ..part })?;
@@ -179,6 +183,10 @@ impl ItemCall {
             ItemInput::Json(json) => {
                 let arguments = Arguments::Done(&json);
                 out.call(0, CallPart { key: self.key, arguments, ..CallPart::default() })?;
+            }
+            // A tool that takes free text has always some.
+            ItemInput::Nothing if item.kind() == "custom_tool_call" && !self.has_input => {
+                return out.call_fault(0, key, Reason::Malformed, "");
             }
             ItemInput::Nothing => {}
         }

@@ -176,8 +176,8 @@ impl ResponsesState {
             let slot = match fields.kind.text() {
                 Some("summary_text") => TextKind::Summary,
                 Some("reasoning_text") => TextKind::Thought,
-                // The text of a thought.
-                Some("text") if self.kind == "reasoning" => TextKind::Thought,
+                // What a thought holds is one, whatever its type.
+                _ if self.kind == "reasoning" => TextKind::Thought,
                 _ => TextKind::Answer,
             };
             for whole in [&fields.text, &fields.transcript].into_iter().flatten() {
