@@ -4,7 +4,7 @@
 //! One reader serves all formats. The shapes, with who sends them: an `error`
 //! object (OpenAI, Anthropic, Google, OpenRouter, llama.cpp …), a string
 //! (Ollama, Hugging Face, xAI), `message` or `detail` at the top (AWS, Cohere,
-//! Mistral, FastAPI servers), `errors` (Cloudflare), `title` (Replicate).
+//! Mistral, FastAPI servers), `errors` (Cloudflare), `title` (Replicate, RFC 9457).
 
 use crate::event::{Block, Code, Failure, Kind};
 use crate::format::format::Record;
@@ -19,8 +19,8 @@ const MARKS_OF_SUCCESS: [&str; 7] =
 /// Members that stand beside a bare `message` or `detail` in an error's body, with spaces between
 /// them.
 const WORDS_OF_ERRORS: &str = "\
-    Message __type code correlation_id data detail details errcode errmsg error_code error_msg \
-    error_type id instance message messages msg object param path raw_status_code reason \
+    Message RequestId Type __type code correlation_id data detail details errcode errmsg error_code \
+    error_msg error_type id instance message messages msg object param path raw_status_code reason \
     requestId request_id result status statusCode status_code success timestamp title traceId \
     trace_id type";
 
@@ -46,7 +46,12 @@ pub(crate) fn is_error(record: &Record) -> bool {
     // A title, a detail or a message among other things is any record's.
     let is_word = |name: &str| WORDS_OF_ERRORS.split(' ').any(|word| word == name);
     let is_alone = || record.names().all(|name| is_word(name) && (name != "data" || !tells(&name)));
-    let has_words = || MESSAGES.iter().any(is_text) || tells(&"detail") || tells(&"details");
+    // A problem of RFC 9457 needs no more than a title and its status.
+    let is_bad_status =
+        |json: &str| number(json).is_some_and(|status| (400..600).contains(&status));
+    let is_problem = || is_text(&"title") && record.get("status").is_some_and(is_bad_status);
+    let has_words =
+        || MESSAGES.iter().any(is_text) || tells(&"detail") || tells(&"details") || is_problem();
     let says_so = |key| record.text(key).is_some_and(|word| is_success(&word));
     let is_well = record.get("success") == Some("true")
         || record.get("code") == Some("0")
@@ -174,9 +179,10 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     }
     let details = || get("details").and_then(json::string);
     message = message.or_else(details);
-    // A `type` that is only "error" is the event's, and no code.
-    for key in ["code", "error_type", "type", "status", "status_code"] {
-        code = code.or_else(|| get(key).and_then(word).filter(|word| word != "error"));
+    // A `type` that is only "error" is the event's, and one that is an address is no code.
+    let is_code = |word: &String| word != "error" && word != "about:blank" && !word.contains("://");
+    for key in ["code", "error_type", "__type", "type", "status", "status_code", "statusCode"] {
+        code = code.or_else(|| get(key).and_then(word).filter(is_code));
     }
     (message, code)
 }
