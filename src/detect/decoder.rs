@@ -169,7 +169,8 @@ impl AutoDecoder {
         if is_request(&first.data) {
             return self.fail(REQUEST, offset, out);
         }
-        if let Some(format) = damaged(&first.data) {
+        let is_whole = std::str::from_utf8(&first.data).is_ok_and(json::is_json);
+        if let Some(format) = damaged(&first.data).filter(|_| !is_whole) {
             let message =
                 format!("the first record begins as one of {}, and is not JSON", format.name);
             return self.fail(&message, offset, out);
