@@ -21,6 +21,7 @@ use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::calls::MAX_IDS;
 use crate::format::support::emit::{Done, EventOut};
+use crate::format::support::emitted::hash;
 use crate::format::support::function::Function;
 use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read, time};
@@ -107,6 +108,8 @@ struct ChatProgress {
     answered: BTreeSet<String>,
     /// True after a delta without a role: not every one has it.
     has_gone_on: bool,
+    /// The hash of the model's name that the first words or calls came with.
+    speaker: Option<u64>,
     /// True if the provider has counted the tokens.
     is_counted: bool,
     /// The calls that do not show that they are whole, by choice and place: they have a name and no
@@ -193,12 +196,16 @@ impl OpenAiChat {
             return self.stray(frame, out);
         }
         let has_content = choices().any(Choice::has_content);
-        // A new id with a role, after deltas that had none: the first stream broke, and another
-        // one came after it.
+        // A new id with a role, after deltas that had none, or from another model than the one that has
+        // spoken: the first stream broke, and another one came after it.
         let has_role = choices().any(Choice::has_role);
+        let model = chunk.model.non_empty();
+        let speaker = self.progress.speaker;
+        let is_other_speaker = || speaker.is_some() && speaker != model.map(hash);
         if has_content && self.is_next(id) || is_body && is_open {
             self.end(out)?;
-        } else if has_role && self.progress.has_gone_on && self.is_other(id) {
+        } else if has_role && self.is_other(id) && (self.progress.has_gone_on || is_other_speaker())
+        {
             self.close(out)?;
             self.message.cut(out)?;
         }
@@ -209,7 +216,10 @@ impl OpenAiChat {
             return out.warn(WarningCode::AfterDone, message);
         }
         self.message.head.created = chunk.created.and_then(|json| time(json.get()));
-        self.message.begin(id, chunk.model.non_empty(), out)?;
+        self.message.begin(id, model, out)?;
+        if self.progress.speaker.is_none() && choices().any(Choice::says_something) {
+            self.progress.speaker = model.map(hash);
+        }
         if let Some(id) = id {
             self.message.rename(id);
         }

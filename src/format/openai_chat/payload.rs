@@ -94,6 +94,11 @@ impl Choice<'_> {
         self.delta.iter().chain(self.message.as_deref()).any(|delta| delta.passes_text())
     }
 
+    /// True if its delta has words or calls.
+    pub(super) fn says_something(&self) -> bool {
+        self.delta.as_ref().is_some_and(|delta| !delta.is_blank())
+    }
+
     /// True if it has a reason to finish, and not an empty one.
     pub(super) fn has_reason(&self) -> bool {
         self.finish_reason.reason().is_some()
