@@ -53,6 +53,7 @@ payload! {
 /// text nor thought is a block: a reference, an image.
 fn emit_part(json: &str, choice: u64, out: &mut EventOut) -> Done {
     match json::read::<ChatPart<'_>>(json) {
+        Err(_) if json.starts_with('"') => out.text(choice, &json::text(json)),
         Ok(part) if part.has_text() => part.emit(choice, out),
         Ok(ChatPart { kind: Some(kind), .. }) => out.block(choice, kind.as_str(), json),
         _ => out.block(choice, "content", json),
