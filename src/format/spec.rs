@@ -415,6 +415,22 @@ impl Spec {
             && texts().any(|(rule, held)| held.in_pieces && !is_more(rule))
     }
 
+    /// True if a place of the row leads to or through a member of this key.
+    pub(crate) fn reads(&self, key: &str) -> bool {
+        let leads = |places: &str| {
+            places.split(|c: char| ".|/ {}[]\"?=:,>+".contains(c)).any(|it| it == key)
+        };
+        let kinds = self.kind.iter().chain(self.groups.iter().flat_map(|group| group.kind));
+        let heads =
+            [self.start, self.session].into_iter().flat_map(|it| [it.id, it.model, it.created]);
+        let in_rule = |(_, rule): (Word, &'static Rule)| {
+            let mut found = rule.each.iter().any(|each| leads(each));
+            rule.each_place(&mut |places, _| found |= leads(places));
+            found
+        };
+        kinds.copied().chain(heads).any(leads) || self.rules().any(in_rule)
+    }
+
     /// Returns every rule, with the name of its group; that of a record's is empty.
     pub(crate) fn rules(&self) -> impl Iterator<Item = (Word, &'static Rule)> {
         let of_groups = self.groups.iter().map(|group| (group.name, group.on));
@@ -532,6 +548,23 @@ impl Rule {
             || self.hook.is_some()
             || !self.each.is_empty()
             || self.error.is_some()
+    }
+
+    /// True if it is of objects of some kinds that hold text and nothing else.
+    pub(crate) fn is_only_text(&self) -> bool {
+        let others = [self.signature, self.redacted, self.native, self.finish, self.provider_event];
+        [self.thought, self.text, self.refusal] != ["", "", ""]
+            && others.iter().all(|places| places.is_empty())
+            && self.call.is_none()
+            && self.result.is_none()
+            && self.block.is_none()
+            && self.rest.is_none()
+            && self.error.is_none()
+            && self.each.is_empty()
+            && self.usage.is_empty()
+            && self.blocks.is_empty()
+            && self.end == End::No
+            && self.is_named()
     }
 
     /// True if it begins a log's message: it holds what the model wrote by itself, and not only in

@@ -63,6 +63,13 @@ pub(crate) fn is_empty(json: &str) -> bool {
     matches!(json, "null" | "false" | "0" | "\"\"" | "[]" | "{}")
 }
 
+/// True if a value is empty, or has only empty members.
+pub(crate) fn is_blank(json: &str) -> bool {
+    let members = members(json);
+    is_empty(json)
+        || (!members.is_empty() && members.iter().all(|(_, value)| is_empty(value.get())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -108,8 +108,14 @@ impl Blocks {
             out.native(0, self.blocks.object_at(Some(index)), piece)?;
         }
         match kind {
-            "text_delta" => out.text(0, delta.text.as_ref().unwrap_or(&none)),
-            "thinking_delta" => out.reasoning(0, delta.thinking.as_ref().unwrap_or(&none)),
+            "text_delta" => match &delta.text {
+                Some(text) => out.text(0, text),
+                None => out.unread(0, delta.json, |key| key == "type"),
+            },
+            "thinking_delta" => match &delta.thinking {
+                Some(thinking) => out.reasoning(0, thinking),
+                None => out.unread(0, delta.json, |key| key == "type"),
+            },
             "signature_delta" => {
                 out.signature(0, delta.signature.as_ref().unwrap_or(&none).as_str())
             }
@@ -164,7 +170,13 @@ impl Blocks {
         let key = self.blocks.next_key();
         let kind = block.kind.non_empty().unwrap_or("unknown");
         match kind {
-            "text" | "thinking" | "redacted_thinking" => emit_text(block, out)?,
+            "text" | "thinking" | "redacted_thinking" => {
+                emit_text(block, out)?;
+                if block.text.is_none() && block.thinking.is_none() && block.data.is_none() {
+                    let others = ["type", "citations", "signature", "cache_control"];
+                    out.unread(0, json, |key| others.contains(&key))?;
+                }
+            }
             "tool_use" => return call(block, piece, key, self.executor, out),
             "server_tool_use" | "mcp_tool_use" => {
                 return call(block, piece, key, Some(Executor::Provider), out);

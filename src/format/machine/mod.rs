@@ -522,6 +522,7 @@ impl Emitter {
         // A thought that was whole at once stands beside all that comes after it.
         let has_more = scope.is_cumulative && holds_more(rule, fields);
         let answer = Slot::Text(Some(rule.channel).filter(|channel| !channel.is_empty()));
+        let mut is_read = !rule.is_only_text();
         let (thought, text) = match rule.thought == text && !text.is_empty() {
             true if self.turn.is_thought(scope.part) => (text, ""),
             true => ("", text),
@@ -534,6 +535,7 @@ impl Emitter {
                 out.redacted(scope.choice, &data)?;
             }
             let Some(text) = fields.text(places) else { continue };
+            is_read |= !text.is_empty();
             if self.spec.log.is_some()
                 && self.turn.round.says_again(rule, (slot, &text), scope.is_whole, out)?
             {
@@ -562,7 +564,11 @@ impl Emitter {
             }
             self.turn.warn_of_repeats(out)?;
         }
-        Ok(())
+        if is_read {
+            return Ok(());
+        }
+        // There is none where the rule reads it: it may stand where no rule does.
+        out.unread(scope.choice, fields.here(), |key| self.spec.reads(key))
     }
 
     /// Emits what the objects inside of an object hold.

@@ -418,9 +418,8 @@ impl OpenAiChat {
             let number = json::member(choice, "index").and_then(|index| index.parse().ok());
             let deltas =
                 ["delta", "message"].into_iter().filter_map(|key| json::member(choice, key));
-            for (name, json) in deltas.flat_map(ChatDelta::unread) {
-                out.raw_member(number.unwrap_or(0), &name, json)?;
-                out.unread(&name)?;
+            for delta in deltas {
+                out.unread(number.unwrap_or(0), delta, ChatDelta::reads)?;
             }
         }
         Ok(())

@@ -44,7 +44,8 @@ impl<'a> ChatChunk<'a> {
             ("search_results", self.search_results),
             ("web_search", self.web_search),
         ];
-        named.map(|(name, json)| Some((name, json?.get())).filter(|(_, json)| !is_blank(json)))
+        named
+            .map(|(name, json)| Some((name, json?.get())).filter(|(_, json)| !json::is_blank(json)))
     }
 
     /// True for Azure's first chunk, which holds only the filter's verdict.
@@ -174,16 +175,6 @@ impl<'a> ChatDelta<'a> {
         self.passes_text
     }
 
-    /// Returns the members of its JSON that no field reads, and that hold text or an object.
-    pub(super) fn unread(json: &str) -> Vec<(String, &str)> {
-        let members = json::members(json).into_iter();
-        let members = members.map(|(key, value)| (key.into_owned(), value.get()));
-        let is_unread = |(key, value): &(String, &str)| {
-            !ChatDelta::reads(key) && value.starts_with(['"', '{']) && !is_blank(value)
-        };
-        members.filter(is_unread).collect()
-    }
-
     /// True if it has neither text nor calls.
     fn is_blank(&self) -> bool {
         self.tool_calls.is_none() && self.content.as_ref().is_none_or(ChatContent::is_empty)
@@ -216,7 +207,7 @@ impl<'a> ChatDelta<'a> {
             .flat_map(|(name, list)| list.iter().flatten().map(move |json| (name, *json)));
         let named = named.into_iter().filter_map(|(name, json)| Some((name, json?)));
         let blocks = named.chain(listed).map(|(name, json)| (name, json.get()));
-        blocks.filter(|(_, json)| !is_blank(json)).collect::<Vec<_>>().into_iter()
+        blocks.filter(|(_, json)| !json::is_blank(json)).collect::<Vec<_>>().into_iter()
     }
 
     /// Returns the calls that are not in `tool_calls`, by their ids.
@@ -237,13 +228,6 @@ impl<'a> ChatDelta<'a> {
             (id.non_empty(), Function { name: name.clone(), arguments, ..Function::default() })
         })
     }
-}
-
-/// True if a value is empty, or has only empty members.
-fn is_blank(json: &str) -> bool {
-    let members = json::members(json);
-    json::is_empty(json)
-        || (!members.is_empty() && members.iter().all(|(_, value)| json::is_empty(value.get())))
 }
 
 /// Text, or parts of it: Mistral and Databricks send either.

@@ -337,11 +337,25 @@ impl<'o> EventOut<'o> {
         self.emit(choice, Kind::ProviderEvent(ProviderEvent { event, data })).map(|()| true)
     }
 
-    /// Emits the warning that a member of a delta has no meaning here.
+    /// Warns of the members of a delta that hold text or an object, and that nothing here `reads`.
     #[cold]
-    pub(crate) fn unread(&mut self, name: &str) -> Done {
-        let message = format!("the member {} of a delta is passed over", json::quote_start(name));
-        self.warn(WarningCode::UnknownField, &message)
+    pub(crate) fn unread(
+        &mut self,
+        choice: u64,
+        delta: &str,
+        reads: impl Fn(&str) -> bool,
+    ) -> Done {
+        for (key, value) in json::members(delta) {
+            let value = value.get();
+            let holds_text = value.trim_start_matches('[').starts_with(['"', '{']);
+            if holds_text && !json::is_blank(value) && !reads(&key) {
+                self.raw_member(choice, &key, value)?;
+                let name = json::quote_start(&key);
+                let message = format!("the member {name} of a delta is passed over");
+                self.warn(WarningCode::UnknownField, &message)?;
+            }
+        }
+        Ok(())
     }
 
     /// Emits a provider's event that has no meaning here, and a warning. `name` is
