@@ -70,6 +70,8 @@ pub(crate) struct IndexedBlocks<W> {
     latest: u64,
     /// The index after all that have come.
     next: u64,
+    /// True if a block began without its index.
+    has_guessed: bool,
     /// The numbers of blocks as objects of a turn, by their indexes, which may come again.
     numbers: BTreeMap<u64, u64>,
     /// The bytes that have been gathered.
@@ -121,6 +123,7 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
     pub(crate) fn place_new(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<u64> {
         if index.is_none() {
             self.latest = self.next;
+            self.has_guessed = true;
         }
         let index = self.place(index, out)?;
         if let Some(earlier) = self.stop(index) {
@@ -179,11 +182,17 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
     }
 
     /// Returns the key of the call at an index. Where none has started, one begins that can't be
-    /// run, for it has no name.
+    /// run, for it has no name. Its start may be the one whose index was guessed: then none is
+    /// trusted.
     pub(crate) fn call_at(&mut self, index: u64, out: &mut EventOut) -> io::Result<Key> {
         let key = match self.get(index) {
             Some(OpenIndexedBlock::Call(key)) => *key,
-            _ => self.next_key(),
+            _ => {
+                if self.has_guessed {
+                    out.lost()?;
+                }
+                self.next_key()
+            }
         };
         self.insert(index, OpenIndexedBlock::Call(key), out).map(|()| key)
     }
