@@ -174,8 +174,6 @@ words! {
         UnknownInvocation = "unknown_invocation",
         /// An item of a response of an unknown type has no meaning here.
         UnknownItem = "unknown_item",
-        /// A step of an unknown type has no meaning here.
-        UnknownStep = "unknown_step",
         /// A call in text names a tool that `--tools` does not define.
         UnknownTool = "unknown_tool",
         /// The rest of a damaged AWS event stream was counted, not read.

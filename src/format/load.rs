@@ -163,7 +163,10 @@ mod tests {
             "{ kind = 'a', txt = 'b' }",
             "line 3, column 21: unknown field `txt`; similar: text",
         );
-        check_rules("{ kind = 'a', begin = 'late' }", "`begin` is true, false or \"cut\"");
+        check_rules(
+            "{ kind = 'a', begin = 'late' }",
+            "`begin` is true, false, \"other\" or \"cut\"",
+        );
         check_rules("{ kind = 'a', call = { arg = 'b' } }", "unknown field `arg`");
         check_rules("{ kind = 'a', warn = { code = 'oh', text = 'b' } }", "unknown word `oh`");
     }

@@ -2,7 +2,7 @@
 //! build writes as a static (`.cargo/rows.rs`), and which has all that a user's own has.
 
 use crate::format::format::Format;
-use crate::format::{ai_sdk_ui, bedrock_converse, cohere, ollama};
+use crate::format::{ai_sdk_ui, bedrock_converse, cohere, gemini_interactions, ollama};
 
 /// What the build has written: a `Row` for each file, named after it.
 #[allow(clippy::needless_update)]
@@ -55,6 +55,7 @@ formats! {
     DROID_SESSION,
     GEMINI_CLI,
     GEMINI_CLI_SESSION,
+    GEMINI_INTERACTIONS { request: Some(&gemini_interactions::turn::REQUEST) },
     GOOSE,
     GOOSE_SESSION,
     GROK,

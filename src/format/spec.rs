@@ -17,7 +17,7 @@
 //! | `a{}`, `a[]`, `a""`, `a?` | only if an object, a list, a string, or true or false stands there |
 //! | `'word'` | this word, or this JSON |
 //! | `kind:`, `event:` | the object's kind, the name of its frame |
-//! | `kind:*` | of a member whose key is its kind, what the `*` of the rule's word stands for |
+//! | `kind:*` | what the `*` of the rule's word stands for |
 //! | `data:` | the frame's data as they are, which are read as text and not as JSON |
 //! | `a=b\|c` | a flag: one of these words stands there |
 //! | `a + 'word' + b` | a text made of places |
@@ -79,8 +79,8 @@ table! {
         session: StartSpec = StartSpec::NEW, default;
         detect: DetectSpec = DetectSpec::NEW, default;
         done: Option<DoneSpec> = None, default;
-        /// True if whoever sends a whole call may run it too: it waits for its result, or for a rule
-        /// with `release`.
+        /// True if whoever sends a whole call may run it too: it waits for its result, for a rule with
+        /// `release`, or for the end of its message.
         hold: bool = false, default;
         /// Who runs its calls, if not the caller.
         executor: Option<Executor> = None, "leak::some_word", default;
@@ -310,6 +310,8 @@ pub(crate) enum Begin {
     Late,
     /// It begins a message unless one is open.
     Yes,
+    /// It begins a message unless one is open. One of another id is cut.
+    Other,
     /// It begins a message. One that is open is cut; that of a log ends, with a warning.
     Cut,
 }
@@ -353,7 +355,8 @@ table! {
         until: bool = false, "other";
     }
 
-    /// A tool's result.
+    /// A tool's result. That of a block comes in pieces, which are lists, or whole; then it is null if
+    /// it never comes.
     #[serde(default)]
     pub(crate) struct ResultSpec = NEW {
         /// There is one only if this flag is set.
@@ -643,8 +646,11 @@ impl<'de> Deserialize<'de> for Begin {
         match FlagOrWord::deserialize(from)? {
             FlagOrWord::Flag(true) => Ok(Begin::Yes),
             FlagOrWord::Flag(false) => Ok(Begin::No),
+            FlagOrWord::Word(word) if word == "other" => Ok(Begin::Other),
             FlagOrWord::Word(word) if word == "cut" => Ok(Begin::Cut),
-            FlagOrWord::Word(_) => Err(D::Error::custom("`begin` is true, false or \"cut\"")),
+            FlagOrWord::Word(_) => {
+                Err(D::Error::custom("`begin` is true, false, \"other\" or \"cut\""))
+            }
         }
     }
 }

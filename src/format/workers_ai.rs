@@ -11,9 +11,7 @@ use crate::format::openai_chat::USAGE;
 use crate::format::support::function::Function;
 use crate::format::support::many::Many;
 use crate::format::support::prelude::*;
-use crate::format::{
-    anthropic, gemini, gemini_interactions, openai_chat, openai_messages, openai_responses, rows,
-};
+use crate::format::{anthropic, gemini, openai_chat, openai_messages, openai_responses, rows};
 use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
@@ -58,7 +56,7 @@ fn is_wrapper(record: &Record) -> bool {
 static OTHERS: [&Format; 8] = [
     &anthropic::FORMAT,
     &rows::TGI,
-    &gemini_interactions::FORMAT,
+    &rows::GEMINI_INTERACTIONS,
     &gemini::FORMAT,
     &openai_responses::FORMAT,
     &rows::OPENAI_COMPLETIONS,

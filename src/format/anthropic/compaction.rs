@@ -1,6 +1,6 @@
 //! Compactions: the summary that takes a long conversation's place.
 
-use crate::event::{self, Kind};
+use crate::event::{self, Kind, WarningCode};
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicDelta};
 use crate::format::support::blocks::GatheredBlock;
 use crate::format::support::emit::{Done, EventOut};
@@ -34,9 +34,6 @@ impl Compaction {
 }
 
 impl GatheredBlock for Compaction {
-    const NOUN: &'static str = "block";
-    const CUT: Option<&'static str> = Some("a compaction was cut");
-
     /// Emits it as a block: its text, and in the attributes what is opaque.
     fn emit(&self, out: &mut EventOut) -> Done {
         let members = [("encrypted_content", &self.encrypted), ("signature", &self.signature)];
@@ -46,6 +43,11 @@ impl GatheredBlock for Compaction {
         let attributes = json::object(members);
         let attributes = Some(attributes.as_str()).filter(|attributes| *attributes != "{}");
         out.emit(0, Kind::Block(event::Block { name: "compaction", text: &self.text, attributes }))
+    }
+
+    fn cut(&self, out: &mut EventOut) -> Done {
+        out.warn(WarningCode::CutBlock, "a compaction was cut")?;
+        self.emit(out)
     }
 }
 

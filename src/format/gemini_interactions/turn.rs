@@ -23,7 +23,7 @@ static SHAPE: Shape = Shape {
     ],
 };
 
-pub(super) static REQUEST: Request = Request {
+pub(in crate::format) static REQUEST: Request = Request {
     list: "input",
     shape: &SHAPE,
     endpoints: &["/interactions"],

@@ -51,7 +51,7 @@ impl Emitter {
             id: id.as_deref(),
             name,
             executor: is_provided.then_some(Executor::Provider).or(executor),
-            is_undecided: self.spec.hold && name.is_some() && !is_provided,
+            is_undecided: self.spec.hold && name.is_some() && !is_provided && scope.block.is_none(),
             signature: signature.as_deref(),
             item_id: item.as_deref(),
             namespace: namespace.as_deref(),
@@ -64,8 +64,8 @@ impl Emitter {
             let text = text.as_ref().map_or(json.as_ref(), Str::as_str);
             open.arguments.push_all(text.as_bytes());
         }
-        if let Some((index, opens)) = scope.block {
-            return self.block_of_call(index, opens, part, json.as_deref(), out);
+        if let Some(block) = scope.block {
+            return self.block_of_call(call, block, part, fields, out);
         }
         if !call.invalid.is_empty() {
             let json = fields.json(call.invalid).unwrap_or(Cow::Borrowed("{}"));
@@ -196,31 +196,33 @@ impl Emitter {
         }
     }
 
-    /// Emits a piece of the call that a block is.
+    /// Emits a piece of the call that a block is. No arguments at its start stand for what is to come.
     fn block_of_call(
         &mut self,
-        index: u64,
-        opens: bool,
+        call: &CallSpec,
+        (index, opens): (u64, bool),
         part: CallPart,
-        json: Option<&str>,
+        fields: Fields,
         out: &mut EventOut,
     ) -> Done {
+        let json = fields.json(call.arguments);
         let blocks = &mut self.turn.blocks;
-        if opens {
-            let key = blocks.next_key();
-            let arguments = Arguments::None;
-            out.call(0, CallPart { key, arguments, ..part })?;
-            return blocks.insert(index, OpenIndexedBlock::Call(key), out);
+        let key = if opens { blocks.next_key() } else { blocks.call_at(index, out)? };
+        let mut part = CallPart { key, ..part };
+        if !opens && (json.as_ref(), part.executor) == (None, None) {
+            if part.id.or(part.name).or(part.signature).is_none() {
+                out.lost()?;
+            }
+            part.arguments = fields.misnamed(call).map_or(Arguments::None, Arguments::Misnamed);
         }
-        let part = CallPart {
-            key: blocks.call_at(index, out)?,
-            native: part.native,
-            ..CallPart::default()
-        };
-        match json {
-            None | Some("\"\"") => Ok(()),
-            json => emit_arguments(0, part, json, out),
+        match json.as_deref() {
+            None | Some("\"\"") => out.call(0, part)?,
+            Some("{}") => {
+                out.call(0, CallPart { arguments: Arguments::Placeholder("{}"), ..part })?;
+            }
+            json => emit_arguments(0, part, json, out)?,
         }
+        if opens { blocks.insert(index, OpenIndexedBlock::Call(key), out) } else { Ok(()) }
     }
 
     /// Ends a call whose arguments are not what its tool takes.
@@ -286,42 +288,46 @@ impl Emitter {
         }
         let is_ok = (!result.is_ok.is_empty() && fields.flag(result.is_ok)).then_some(false);
         let is_error = if fields.flag(result.is_error) { Some(true) } else { is_ok };
+        let name = match result.name {
+            "call:" => self.turn.round.tool.clone().map(Cow::Owned),
+            places => fields.word(places),
+        };
         let json = fields.json(result.output);
         if let Some((index, opens)) = scope.block {
-            return self.gather(index, opens, (&id, is_error), json.as_deref(), out);
+            let content = (!scope.is_whole).then(String::new);
+            let (id, name) = (id.into_owned(), name.map(Cow::into_owned));
+            let result = Collected { id, name, is_error, content, is_emitted: false };
+            return self.gather(index, opens, result, json.as_deref(), out);
         }
         let text = json.as_deref().and_then(json::as_str);
         let output = match &text {
             Some(text) => Output::Text(text.as_str()),
             None => Output::Json(json.as_deref().unwrap_or("null")),
         };
-        let name = match result.name {
-            "call:" => self.turn.round.tool.clone().map(Cow::Owned),
-            places => fields.word(places),
-        };
         let name = name.as_deref();
         let result = ToolResult { id: &id, name, output, is_error, ..ToolResult::default() };
         self.turn.calls(scope.choice).result(result, out)
     }
 
-    /// Notes a piece of the result that a block is.
+    /// Takes the result that a block is, or a piece of it.
     fn gather(
         &mut self,
         index: u64,
         opens: bool,
-        (id, is_error): (&str, Option<bool>),
+        mut result: Collected,
         json: Option<&str>,
         out: &mut EventOut,
     ) -> Done {
         let blocks = &mut self.turn.blocks;
         let json = json.unwrap_or("[]");
-        blocks.gather(json.len(), out)?;
-        if let Some(OpenIndexedBlock::Gathered(result)) = blocks.get_mut(index).filter(|_| !opens) {
-            result.add(json);
-            return Ok(());
+        if result.content.is_some() {
+            blocks.gather(json.len(), out)?;
         }
-        let mut result = Collected { id: id.to_owned(), is_error, content: String::new() };
-        result.add(json);
+        if let Some(OpenIndexedBlock::Gathered(known)) = blocks.get_mut(index).filter(|_| !opens) {
+            known.merge(result);
+            return known.add(json, out);
+        }
+        result.add(json, out)?;
         blocks.insert(index, OpenIndexedBlock::Gathered(result), out)?;
         if opens {
             return Ok(());

@@ -6,7 +6,7 @@ use crate::format::machine::evidence;
 use crate::format::machine::layout::{
     HEAD, JOINT, Layout, Place, RecordValues, RowTables, Table, Value, Way,
 };
-use crate::format::spec::{CallSpec, Places, Wanted, is_one_of, paths, split_test};
+use crate::format::spec::{CallSpec, Places, Wanted, fits, is_one_of, paths, split_test};
 use crate::json::{self, Str};
 
 /// What stands at the places of one object, or of one of its members.
@@ -116,7 +116,7 @@ impl<'r, 't> Fields<'r, 't> {
     pub(super) fn has(&self, places: Places) -> bool {
         self.first(places, Wanted::Something, &|fields, way| match way {
             Way::Slot(slot) => fields.slot(*slot).map(drop),
-            Way::Kind | Way::Star(_) | Way::Event => fields.word_of(way).map(drop),
+            Way::Kind | Way::Star | Way::Event => fields.word_of(way).map(drop),
             _ => Some(()),
         })
         .is_some()
@@ -136,7 +136,7 @@ impl<'r, 't> Fields<'r, 't> {
                 any(&mut members.iter().map(|(_, it)| self.is_given(it, Wanted::Json)))
             }
             Way::Here | Way::Data => Some(true),
-            Way::Literal(_) | Way::Kind | Way::Star(_) | Way::Event | Way::Position => None,
+            Way::Literal(_) | Way::Kind | Way::Star | Way::Event | Way::Position => None,
         }))
     }
 
@@ -163,7 +163,7 @@ impl<'r, 't> Fields<'r, 't> {
         let word = match way {
             Way::Literal(word) => return Some(word),
             Way::Kind => self.kind(),
-            Way::Star(pattern) => open_part(pattern, self.kind()),
+            Way::Star => open_part(&self.layout.patterns, self.kind()),
             Way::Event => self.event,
             _ => "",
         };
@@ -328,8 +328,9 @@ impl<'r, 't> Fields<'r, 't> {
 }
 
 /// Returns the part of a kind that the `*` of its pattern stands for.
-fn open_part<'k>(pattern: &str, kind: &'k str) -> &'k str {
-    let Some((begin, end)) = pattern.split_once('*') else { return kind };
+fn open_part<'k>(patterns: &[&str], kind: &'k str) -> &'k str {
+    let pattern = patterns.iter().find(|pattern| fits(pattern, kind));
+    let Some((begin, end)) = pattern.and_then(|it| it.split_once('*')) else { return kind };
     let rest = kind.strip_prefix(begin).unwrap_or(kind);
     rest.strip_suffix(end).unwrap_or(rest)
 }

@@ -11,7 +11,8 @@ use std::cell::OnceCell;
 use smallvec::SmallVec;
 
 use crate::format::spec::{
-    ANY, End, Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, split_each, split_test,
+    ANY, End, Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, paths, split_each,
+    split_test,
 };
 use crate::format::support::misnamed::holds_members;
 use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str};
@@ -54,6 +55,8 @@ pub(super) struct Layout {
     top: Node,
     /// The slots that the keys of members are kept in.
     keys: Vec<usize>,
+    /// The kinds of the rules that are patterns.
+    pub(super) patterns: Vec<Word>,
     /// The number of slots.
     size: usize,
     /// True if the frame's data are asked for as they are.
@@ -97,7 +100,7 @@ pub(super) enum Way {
     Literal(Word),
     Kind,
     /// To what a pattern of the kind's leaves open.
-    Star(Word),
+    Star,
     Event,
     Position,
     /// To a text that is made of places.
@@ -503,6 +506,9 @@ impl Layout {
         }) {
             keys.iter().fold(&mut layout.top, |node, key| node.inner(key.name()));
         }
+        let kinds = case.rules.iter().filter(|rule| rule.is_named()).flat_map(|it| paths(it.kind));
+        let kinds = kinds.chain(case.members.iter().map(|(key, _)| *key));
+        layout.patterns = kinds.filter(|kind| kind.contains('*')).collect();
         for rule in &case.rules {
             layout.add_rule(rule, 0, None, spec);
         }
@@ -597,7 +603,7 @@ impl Layout {
         }
         match path {
             "kind:" => return Way::Kind,
-            "kind:*" => return Way::Star(key.unwrap_or("*")),
+            "kind:*" => return Way::Star,
             "event:" => return Way::Event,
             "#" => return Way::Position,
             "data:" => {

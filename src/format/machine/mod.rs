@@ -346,7 +346,6 @@ impl Emitter {
         }
         if rule.stop {
             self.message.state = State::Stopped;
-            self.turn.cut(out)?;
             self.end_calls(out)?;
         }
         match rule.end {
@@ -371,12 +370,12 @@ impl Emitter {
             {
                 return Ok(false);
             }
-            (Begin::Yes, State::Stopped) if self.is_its_own(fields) => {}
-            (Begin::Cut, State::Open) => self.cut(out)?,
-            (Begin::Yes, State::Stopped) | (Begin::Cut, State::Stopped | State::Failed) => {
-                self.close(out)?;
-            }
-            (Begin::Late | Begin::Yes | Begin::Cut, _) => {}
+            (Begin::Yes | Begin::Other, State::Stopped) if self.is_its_own(fields) => {}
+            (Begin::Other, State::Open | State::Failed) if !self.is_anothers(fields) => {}
+            (Begin::Other | Begin::Cut, State::Open) => self.cut(out)?,
+            (Begin::Yes, State::Stopped)
+            | (Begin::Other | Begin::Cut, State::Stopped | State::Failed) => self.close(out)?,
+            (Begin::Late | Begin::Yes | Begin::Other | Begin::Cut, _) => {}
         }
         if self.message.is_open() {
             return Ok(true);
@@ -404,6 +403,12 @@ impl Emitter {
     fn is_its_own(&self, fields: Fields) -> bool {
         let id = fields.record().word(self.spec.start.id);
         id.is_some() && id.as_deref() == self.message.id()
+    }
+
+    /// True if a record has the id of another message than the open one.
+    fn is_anothers(&self, fields: Fields) -> bool {
+        let id = fields.record().word(self.spec.start.id);
+        id.as_deref().zip(self.message.id()).is_some_and(|(id, open)| id != open)
     }
 
     /// Notes that something of a choice came, and whether that has finished.
@@ -467,7 +472,7 @@ impl Emitter {
         }
         self.texts(rule, scope, fields, out)?;
         // Beside other content, there is one only if anything of it stands there.
-        let is_beside = rule.has_more_than_calls();
+        let is_beside = rule.has_more_than_calls() && scope.block.is_none();
         if let Some(call) = &rule.call
             && (!is_beside
                 || is_there([call.name, call.id], [call.arguments, call.invalid], fields))
@@ -588,16 +593,19 @@ impl Emitter {
                 let is_native = out.is_native && object.table.is_native;
                 let scope = Scope { native: is_native.then_some(native), ..scope };
                 let calls = self.turn.native_calls;
-                if !self.rules(scope, object, out)? {
+                let is_known = self.rules(scope, object, out)?;
+                if !is_known {
                     self.unknown(scope, object, out)?;
                 }
-                if is_native && calls == self.turn.native_calls {
-                    let index = scope.block.map(|(index, _)| index);
+                let index = scope.block.map(|(index, _)| index);
+                let is_lost = !is_known && index.is_some_and(|at| self.turn.blocks.is_call(at));
+                if is_native && calls == self.turn.native_calls && !is_lost {
                     out.native(scope.choice, self.turn.blocks.object_at(index), native)?;
                 }
             }
         }
-        match scope.block.filter(|_| is_empty && !rule.each.is_empty()) {
+        let is_hollow = is_empty && fields.is_record() && !rule.each.is_empty();
+        match scope.block.filter(|_| is_hollow) {
             Some((index, _)) => {
                 self.turn.blocks.pass_over(index, out)?;
                 out.unknown(scope.frame, fields.kind())
@@ -609,13 +617,13 @@ impl Emitter {
     /// Takes an object that no rule is for.
     fn unknown(&mut self, scope: Scope, object: Fields, out: &mut EventOut) -> Done {
         let is_keyed = object.table.is_keyed();
-        if !is_keyed && object.kind().is_empty() {
+        if !is_keyed && object.kind().is_empty() && scope.block.is_none() {
             return Ok(());
         }
-        if !scope.is_whole {
-            if let Some((index, _)) = scope.block {
-                self.turn.blocks.pass_over(index, out)?;
-            }
+        if let Some((index, _)) = scope.block {
+            self.turn.blocks.pass_over(index, out)?;
+        }
+        if !scope.is_whole && (is_keyed || scope.block.is_none()) {
             let kind = if is_keyed { object.first_key() } else { Cow::Borrowed(object.kind()) };
             return out.unknown(scope.frame, &kind);
         }
@@ -711,7 +719,6 @@ impl Emitter {
         if let Some(code) = done.warn.filter(|_| self.message.state != State::Stopped) {
             out.warn(code, "`[DONE]` came before the end of its message")?;
         }
-        self.turn.release(out)?;
         self.end(out)
     }
 
@@ -762,6 +769,9 @@ impl Emitter {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
+        if self.message.state != State::Failed {
+            self.turn.release(out)?;
+        }
         self.turn.cut(out)?;
         self.end_calls(out)?;
         self.turn = self.turn.next();

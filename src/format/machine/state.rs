@@ -116,13 +116,15 @@ struct TextPieces {
     since_whole: Emitted,
 }
 
-/// A result that comes in pieces, and is emitted whole.
+/// A result that is emitted whole: it comes in pieces, or later than its block.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     pub(super) id: String,
+    pub(super) name: Option<String>,
     pub(super) is_error: Option<bool>,
-    /// The elements of its content: JSON with commas between.
-    pub(super) content: String,
+    /// The elements of its content, if that comes in pieces: JSON with commas between.
+    pub(super) content: Option<String>,
+    pub(super) is_emitted: bool,
 }
 
 impl MessageState {
@@ -354,24 +356,54 @@ impl MessageState {
 }
 
 impl Collected {
-    /// Adds the elements of a list, or a value by itself.
-    pub(super) fn add(&mut self, json: &str) {
-        for element in each(json) {
-            let comma = if self.content.is_empty() { "" } else { "," };
-            self.content.push_str(comma);
-            self.content.push_str(element);
+    /// Takes what a piece says of it.
+    pub(super) fn merge(&mut self, piece: Collected) {
+        if self.id.is_empty() {
+            self.id = piece.id;
         }
+        self.name = self.name.take().or(piece.name);
+        self.is_error = piece.is_error.or(self.is_error);
+    }
+
+    /// Adds the elements of a list, or a value by itself. All of it is emitted at once, but an empty
+    /// one, which stands for what is to come.
+    pub(super) fn add(&mut self, json: &str, out: &mut EventOut) -> Done {
+        let Some(content) = &mut self.content else {
+            let is_to_come = matches!(json, "[]" | "{}" | "\"\"");
+            self.is_emitted |= !is_to_come;
+            return if is_to_come { Ok(()) } else { self.result(json, out) };
+        };
+        for element in each(json) {
+            let comma = if content.is_empty() { "" } else { "," };
+            content.push_str(comma);
+            content.push_str(element);
+        }
+        Ok(())
+    }
+
+    fn result(&self, json: &str, out: &mut EventOut) -> Done {
+        let (id, name, is_error) = (&*self.id, self.name.as_deref(), self.is_error);
+        let output = Output::Json(json);
+        let result = ToolResult { id, name, output, is_error, ..ToolResult::default() };
+        out.emit(0, Kind::ToolResult(result))
     }
 }
 
 impl GatheredBlock for Collected {
-    const NOUN: &'static str = "block";
-    const CUT: Option<&'static str> = Some("a result was cut");
-
+    /// Emits null for a result that never came.
     fn emit(&self, out: &mut EventOut) -> Done {
-        let output = format!("[{}]", self.content);
-        let (output, is_error) = (Output::Json(&output), self.is_error);
-        let result = ToolResult { id: &self.id, output, is_error, ..ToolResult::default() };
-        out.emit(0, Kind::ToolResult(result))
+        match &self.content {
+            Some(content) => self.result(&format!("[{content}]"), out),
+            None if self.is_emitted => Ok(()),
+            None => self.result("null", out),
+        }
+    }
+
+    fn cut(&self, out: &mut EventOut) -> Done {
+        if self.content.is_none() {
+            return Ok(());
+        }
+        out.warn(WarningCode::CutBlock, "a result was cut")?;
+        self.emit(out)
     }
 }

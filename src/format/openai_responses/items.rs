@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io;
 
 use crate::event::{Key, WarningCode};
+use crate::format::openai_responses::answered::Answered;
 use crate::format::openai_responses::calls::{ItemCall, Nature};
 use crate::format::openai_responses::payload::{NamedTool, ResponseItem, Whole};
 use crate::format::openai_responses::state::{ResponsesState, TextKind};
-use crate::format::support::answered::Answered;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::emitted::hash;
 use crate::format::support::payload::read;
@@ -115,7 +115,7 @@ impl Items {
         out: &mut EventOut,
     ) -> Done {
         let is_repeated = !self.items.is_empty();
-        let answered = Answered::by("_output", if is_repeated { &[] } else { output });
+        let answered = Answered::by(if is_repeated { &[] } else { output });
         for (place, &json) in (0..).zip(output) {
             read_item(frame, json, out, |item, out| {
                 let whole = Whole { item, json: json.get(), place };

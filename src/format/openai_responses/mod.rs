@@ -5,6 +5,7 @@
 //! event repeats all of them. Servers leave out one or the other: the ChatGPT
 //! backend ends with an empty list, buffering gateways send nothing but the end.
 
+mod answered;
 mod calls;
 mod events;
 mod items;

@@ -1,6 +1,5 @@
 //! The blocks of a message that starts, goes on with and stops each of them
-//! under an index: Anthropic's blocks, Bedrock's, and the steps of Gemini's
-//! Interactions.
+//! under an index: Anthropic's, and those of rows.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,14 +27,11 @@ pub(crate) enum OpenIndexedBlock<W> {
 
 /// A block of a format that is emitted when it is whole: a summary, a result.
 pub(crate) trait GatheredBlock {
-    /// The format's word for a block.
-    const NOUN: &'static str;
-    /// The warning if it is cut, and emitted as far as it came; if there is none, it
-    /// is dropped.
-    const CUT: Option<&'static str>;
-
     /// Emits it.
     fn emit(&self, out: &mut EventOut) -> Done;
+
+    /// Emits it as far as it came, with a warning.
+    fn cut(&self, out: &mut EventOut) -> Done;
 }
 
 impl<W: GatheredBlock> OpenIndexedBlock<W> {
@@ -51,12 +47,9 @@ impl<W: GatheredBlock> OpenIndexedBlock<W> {
     /// Emits what is left of a block that will not come to its stop. A call that was
     /// never closed is the assembler's to judge.
     fn cut(self, out: &mut EventOut) -> Done {
-        match (self, W::CUT) {
-            (OpenIndexedBlock::Gathered(block), Some(warning)) => {
-                out.warn(WarningCode::CutBlock, warning)?;
-                block.emit(out)
-            }
-            _ => Ok(()),
+        match self {
+            OpenIndexedBlock::Plain | OpenIndexedBlock::Call(_) => Ok(()),
+            OpenIndexedBlock::Gathered(block) => block.cut(out),
         }
     }
 }
@@ -106,9 +99,8 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
     /// not be run.
     pub(crate) fn place(&mut self, index: Option<u64>, out: &mut EventOut) -> io::Result<u64> {
         if index.is_none() {
-            let noun = W::NOUN;
-            let message = format!("an event without index was taken to be of the latest {noun}");
-            out.warn(WarningCode::MissingIndex, &message)?;
+            let message = "an event without index was taken to be of the latest block";
+            out.warn(WarningCode::MissingIndex, message)?;
             if self.open.len() > 1 {
                 out.lost()?;
             }
@@ -127,9 +119,8 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
         }
         let index = self.place(index, out)?;
         if let Some(earlier) = self.stop(index) {
-            let noun = W::NOUN;
-            let message = format!("a {noun} began under the index of one that hadn't stopped");
-            out.warn(WarningCode::ReusedIndex, &message)?;
+            let message = "a block began under the index of one that hadn't stopped";
+            out.warn(WarningCode::ReusedIndex, message)?;
             earlier.cut(out)?;
         }
         Ok(index)
@@ -143,7 +134,7 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
         out: &mut EventOut,
     ) -> Done {
         if self.open.len() >= MAX_OPEN && !self.open.contains_key(&index) {
-            let message = format!("more than {MAX_OPEN} open {}s in one message", W::NOUN);
+            let message = format!("more than {MAX_OPEN} open blocks in one message");
             return out.emit(0, Kind::Error(Failure::new(Code::Limit, &message, None)));
         }
         self.open.insert(index, block);
@@ -152,18 +143,20 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
 
     /// Passes over a delta that can't be read: if it is of a call, that lacks a piece.
     pub(crate) fn pass_over(&mut self, index: u64, out: &mut EventOut) -> Done {
-        match self.open.get(&index) {
-            Some(OpenIndexedBlock::Call(_)) => out.lost(),
-            _ => Ok(()),
-        }
+        if self.is_call(index) { out.lost() } else { Ok(()) }
+    }
+
+    /// True if a call is open at an index.
+    pub(crate) fn is_call(&self, index: u64) -> bool {
+        matches!(self.open.get(&index), Some(OpenIndexedBlock::Call(_)))
     }
 
     /// Counts bytes that are gathered until their block is whole. More than [`MAX_GATHERED`] end
     /// the message.
     pub(crate) fn gather(&mut self, bytes: usize, out: &mut EventOut) -> Done {
         self.gathered += bytes;
-        let what = format!("bytes of {}s that are not whole in one message", W::NOUN);
-        out.check_limit(self.gathered, MAX_GATHERED, &what)
+        let what = "bytes of blocks that are not whole in one message";
+        out.check_limit(self.gathered, MAX_GATHERED, what)
     }
 
     /// Returns the open block of an index.
@@ -229,10 +222,11 @@ mod tests {
     struct Nothing;
 
     impl GatheredBlock for Nothing {
-        const NOUN: &'static str = "block";
-        const CUT: Option<&'static str> = None;
-
         fn emit(&self, _: &mut EventOut) -> Done {
+            Ok(())
+        }
+
+        fn cut(&self, _: &mut EventOut) -> Done {
             Ok(())
         }
     }

@@ -1,7 +1,6 @@
 //! Helpers that several formats share.
 
 pub(crate) mod action;
-pub(crate) mod answered;
 pub(crate) mod answers;
 pub(crate) mod blocks;
 pub(crate) mod calls;

@@ -9,20 +9,20 @@ use crate::format::support::object::Object;
 use crate::json::RawJson;
 
 /// The ids of the calls of a body that have their results in it: whoever wrote the body ran them.
-pub(crate) struct Answered(BTreeSet<String>);
+pub(super) struct Answered(BTreeSet<String>);
 
 impl Answered {
-    /// Reads the items of a body: the type of a result ends with `suffix`, and its `call_id` names
+    /// Reads the items of a body: the type of a result ends with `_output`, and its `call_id` names
     /// the call.
-    pub(crate) fn by(suffix: &str, items: &[RawJson<'_>]) -> Self {
+    pub(super) fn by(items: &[RawJson<'_>]) -> Self {
         let objects = items.iter().map(|json| Object::new(json.get()));
         let is_result =
-            |item: &Object<'_>| item.word("type").is_some_and(|kind| kind.ends_with(suffix));
+            |item: &Object<'_>| item.word("type").is_some_and(|kind| kind.ends_with("_output"));
         Answered(objects.filter(is_result).filter_map(|it| it.word("call_id")).collect())
     }
 
     /// Emits that the call of this id was run, ahead of the call; returns false if it wasn't.
-    pub(crate) fn mark(&self, id: Option<&str>, out: &mut EventOut) -> io::Result<bool> {
+    pub(super) fn mark(&self, id: Option<&str>, out: &mut EventOut) -> io::Result<bool> {
         let id = id.filter(|id| self.0.contains(*id));
         if id.is_some() {
             out.call(0, CallPart { id, executor: Some(Executor::Agent), ..CallPart::default() })?;
