@@ -291,10 +291,10 @@ fn calls(spec: &Spec) -> Option<Mistake> {
     let has_name = calls().any(|(_, call)| !call.name.is_empty());
     let is_bare = |places: [Places; 2]| places == ["", ""];
     let has_arguments = calls().any(|(_, call)| !is_bare([call.arguments, call.invalid]));
-    rules(spec).zip(spec.held()).find_map(|((at, rule), (_, held))| {
+    rules(spec).zip(spec.extents()).find_map(|((at, rule), (_, extents))| {
         let call = rule.call.as_ref()?;
         let needs_arguments =
-            held.whole || !has_arguments || !call.free.is_empty() && call.key.is_empty();
+            extents.whole || !has_arguments || !call.free.is_empty() && call.key.is_empty();
         let message = if !has_name {
             "no `call` of the row has a `name`"
         } else if needs_arguments && is_bare([call.arguments, call.invalid]) {

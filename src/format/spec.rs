@@ -393,29 +393,29 @@ pub(crate) struct WarnSpec {
 impl Spec {
     /// True if no rule says when a call that comes in pieces is whole. Then its message does.
     pub(crate) fn leaves_calls_open(&self) -> bool {
-        let says = |(rule, held): (&Rule, Held)| {
+        let says = |(rule, extents): (&Rule, Extents)| {
             rule.close
                 || !rule.call_end.is_empty()
                 || !rule.choice.is_empty()
-                || rule.call.is_some_and(|call| call.until || held.whole)
+                || rule.call.is_some_and(|call| call.until || extents.whole)
         };
         let has_calls = self.rules().any(|(_, rule)| rule.call.is_some());
-        !self.hold && self.log.is_none() && has_calls && !self.held().any(says)
+        !self.hold && self.log.is_none() && has_calls && !self.extents().any(says)
     }
 
     /// True if calls may come whole.
     pub(crate) fn has_whole_calls(&self) -> bool {
-        self.held().any(|(rule, held)| held.whole && rule.call.is_some())
+        self.extents().any(|(rule, extents)| extents.whole && rule.call.is_some())
     }
 
     /// True if texts that are of no part may come both in pieces and whole, or replace others.
     pub(crate) fn mixes_texts(&self) -> bool {
         let is_text = |rule: &Rule| [rule.text, rule.thought] != ["", ""];
-        let texts = || self.held().filter(|(rule, _)| is_text(rule) && rule.at.is_empty());
+        let texts = || self.extents().filter(|(rule, _)| is_text(rule) && rule.at.is_empty());
         let is_more = |rule: &Rule| rule.cumulative || rule.replaces;
         self.log.is_none()
-            && texts().any(|(rule, held)| held.whole || is_more(rule))
-            && texts().any(|(rule, held)| held.in_pieces && !is_more(rule))
+            && texts().any(|(rule, extents)| extents.whole || is_more(rule))
+            && texts().any(|(rule, extents)| extents.in_pieces && !is_more(rule))
     }
 
     /// True if a place of the row leads to or through a member of this key.
@@ -443,22 +443,22 @@ impl Spec {
 
     /// Returns every rule, and how what it holds may come: it says that it is whole, or a rule that
     /// leads to it.
-    pub(crate) fn held(&self) -> impl Iterator<Item = (&'static Rule, Held)> {
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (&'static Rule, Extents)> {
         let mut groups = BTreeSet::from([("", false)]);
-        let held = |groups: &BTreeSet<(Word, bool)>, name, rule: &Rule| Held {
+        let extents = |groups: &BTreeSet<(Word, bool)>, name, rule: &Rule| Extents {
             whole: rule.whole || groups.contains(&(name, true)),
             in_pieces: !rule.whole && rule.at.is_empty() && groups.contains(&(name, false)),
         };
         loop {
             let known = groups.len();
             for (name, rule) in self.rules() {
-                let Held { whole, in_pieces } = held(&groups, name, rule);
+                let Extents { whole, in_pieces } = extents(&groups, name, rule);
                 let leads = || rule.each.iter().filter_map(|each| split_each(each));
                 groups.extend(leads().filter(|_| whole).map(|(_, name)| (name, true)));
                 groups.extend(leads().filter(|_| in_pieces).map(|(_, name)| (name, false)));
             }
             if groups.len() == known {
-                return self.rules().map(move |(name, rule)| (rule, held(&groups, name, rule)));
+                return self.rules().map(move |(name, rule)| (rule, extents(&groups, name, rule)));
             }
         }
     }
@@ -466,7 +466,7 @@ impl Spec {
 
 /// How what a rule holds may come, as it says itself and the rules that lead to it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
+pub(crate) struct Extents {
     pub(crate) whole: bool,
     /// In pieces, which are of no block or part.
     pub(crate) in_pieces: bool,
