@@ -44,8 +44,17 @@ fn read(text: &str) -> Result<Dialect, RowError> {
     if dialect.markers().next().is_none() {
         return Err(RowError::invalid("a dialect needs [tags], or a [[region]] or [[call]]"));
     }
-    Grammar::new(&dialect).map_err(RowError::invalid)?;
-    Ok(dialect)
+    match Grammar::new(&dialect) {
+        Ok(_) => Ok(dialect),
+        Err(message) => Err(RowError::at(text, place(text, &message), message)),
+    }
+}
+
+/// Returns where a text has the word that a message names: in quotation marks, or in braces.
+fn place(text: &str, message: &str) -> Option<usize> {
+    let word = message.split_once('"').and_then(|(_, tail)| tail.split_once('"'));
+    let word = word.or_else(|| message.split_once(" is not"))?.0;
+    text.find(&format!("\"{word}\"")).or_else(|| text.find(word))
 }
 
 #[cfg(test)]
@@ -76,5 +85,6 @@ mod tests {
             "must begin with",
         );
         check_error("name='x'\n[[call]]\nopen='<{nam}>'\nclose='y'\nbody='arguments'\n", "{nam}");
+        check_error("name = 'x'\n[tags]\n'a?' = 'tool'\n", "line 3, column 2: the tool tag");
     }
 }
