@@ -1,11 +1,31 @@
 //! How the results of calls that were written in text go back: as the models of the dialect were
 //! shown them, in the text of a message.
 
+use std::sync::LazyLock;
+
 use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::machine::Machine;
-use crate::dialect::spec::{Dialect, Results};
+use crate::dialect::rows::tags;
+use crate::dialect::spec::{Dialect, Ends, Results};
+use crate::dialect::table::DIALECTS;
+use crate::dialect::turns;
 use crate::json;
+use crate::scan::Pattern;
+
+/// What results stand between in the dialects of the table, where the words tell them from other
+/// text, whatever the dialect is: several have one form of calls, and differ in their results.
+pub(crate) static TAGS: LazyLock<Vec<[Pattern; 2]>> = LazyLock::new(|| {
+    // An answer may stand in `<response>`.
+    let is_word =
+        |open: &str| open.trim_matches(['<', '>']).bytes().all(|b| b.is_ascii_lowercase());
+    let told = DIALECTS.iter().filter_map(|row| row.result_tags());
+    let mut tags: Vec<_> = told.filter(|(open, _)| !is_word(open)).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    let parse = |(open, close)| Some([Pattern::parse(open).ok()?, Pattern::parse(close).ok()?]);
+    tags.into_iter().filter_map(parse).collect()
+});
 
 /// The result of a call in text.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,7 +48,8 @@ impl Results {
             "" => (self.each.split('{').next()?, self.each.rsplit('}').next()?),
             open => (open.split('{').next()?, self.close),
         };
-        let (open, close) = (open.trim(), close.trim());
+        let (open, close) = (open.trim().trim_end_matches('['), close.trim());
+        let close = close.trim_start_matches(']');
         (open.chars().count() > 2).then_some((open, close))
     }
 
@@ -94,6 +115,16 @@ impl Results {
 }
 
 impl Dialect {
+    /// Returns what results stand between, if both ends of it are told from prose.
+    pub(crate) fn result_tags(&self) -> Option<(&'static str, &'static str)> {
+        let (open, close) = self.results.markers()?;
+        // What ends messages ends no results alone.
+        let has_messages = self.regions.iter().any(|form| form.ends == Ends::Anything);
+        let is_end = close.is_empty() || tags::END_TOKENS.contains(&close);
+        let is_told = open.starts_with(['<', '[']) && !turns::opens_other(open);
+        (is_told && !is_end && !has_messages).then_some((open, close))
+    }
+
     /// Returns what a model wrote of its turn before it made up the results of its calls, of which
     /// the text holds so many.
     pub(crate) fn own_words<'t>(&'static self, text: &'t str, calls: u64) -> &'t str {
@@ -163,6 +194,26 @@ mod tests {
             "mistral_json",
             &[("a\n", false)],
             r#"[TOOL_RESULTS] {"content": "a\n", "call_id": "c1"}[/TOOL_RESULTS]"#,
+            false,
+        );
+        check(
+            "exaone4",
+            &[("a\n", false)],
+            r#"<tool_result>{"result": "a\n"}</tool_result>"#,
+            false,
+        );
+        check(
+            "nemotron_toolcall",
+            &[("1", false), ("2", false)],
+            "<TOOL_RESPONSE>[1, 2]</TOOL_RESPONSE>",
+            false,
+        );
+        check(
+            "cohere_action",
+            &[("1", false)],
+            "<|START_TOOL_RESULT|>[\n    {\n        \"tool_call_id\": \"c1\",\n        \"results\": \
+             {\n            \"0\": \"1\"\n        },\n        \"is_error\": null\n    }\n]\
+             <|END_TOOL_RESULT|>",
             false,
         );
         check("hermes", &[("no", true)], "<tool_response>\nError: no\n</tool_response>", false);

@@ -67,7 +67,7 @@ pub(crate) const FORMS: &[TurnForm] = &[
     TurnForm::tokens(&["<｜hy_begin▁of▁sentence｜>", "<｜hy_User｜>"], "<｜hy_Assistant｜>"),
     TurnForm::roles(
         &["[gMASK]<sop>", "<|system|>", "<|user|>"],
-        &["[gMASK]<sop>", "<|system|>", "<|user|>", "<|observation|>"],
+        &["[gMASK]<sop>", "<|system|>", "<|user|>", "<|observation|>", "<|tool_response|>"],
         "<|assistant|>",
     ),
     TurnForm::roles(
@@ -81,7 +81,18 @@ pub(crate) const FORMS: &[TurnForm] = &[
         &["<|START_OF_TURN_TOKEN|><|{_}"],
         "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
     ),
-    TurnForm::tokens(&["[|system|]", "[|user|]"], "[|assistant|]"),
+    TurnForm::roles(
+        &["[|system|]", "[|user|]"],
+        &["[|system|]", "[|user|]", "[|tool|]"],
+        "[|assistant|]",
+    ),
+    TurnForm::roles(
+        &["<begin_of_document>", "<beginning_of_sentence>"],
+        &["<beginning_of_sentence>{_}"],
+        "<beginning_of_sentence>ai",
+    ),
+    TurnForm::roles(&[], &["<|begin|>{_}"], "<|begin|>assistant"),
+    TurnForm::roles(&["<|im:start|>"], &["<|im:start|>{_}"], "<|im:start|>assistant"),
     TurnForm::roles(&["]~!b[", "]~b]"], &["]~!b[", "]~b]{_}"], "]~b]ai"),
     TurnForm::roles(
         &["<seed:bos>system", "<seed:bos>user"],

@@ -105,6 +105,9 @@ impl Machine {
             TextPlace::Section(section) => Some(section),
             _ => None,
         };
+        if self.calls.is_forged && self.calls.count() == 0 {
+            warn_of_results(emit)?;
+        }
         let form = Arc::clone(self.grammars.call(id));
         let name = if let BodyForm::Raw(raw) = &form.body { raw.name } else { "" };
         self.calls.open_markup(self.grammars.get(id.0).name, marker, words, name);
@@ -148,15 +151,9 @@ impl Machine {
         marker: &str,
         emit: &mut ChoiceEmit<'_>,
     ) -> io::Result<()> {
-        // Prose speaks of them in its lines.
-        let is_line = marker.starts_with('\n') || marker.ends_with('\n');
-        let is_prose = begin && !is_line && self.space().is_none();
-        if is_prose {
-            return self.text(marker, emit);
-        }
-        if begin && !self.calls.is_forged {
-            let message = "the model made up the results of its calls; a call in them is withdrawn";
-            warn(WarningCode::ForgedResults, message, emit)?;
+        // Before any call, an answer may as well show what results look like.
+        if begin && !self.calls.is_forged && self.calls.count() > 0 {
+            warn_of_results(emit)?;
         }
         self.calls.is_forged = begin;
         self.text(marker, emit)
@@ -634,6 +631,11 @@ impl OpenValue {
             _ => {}
         }
     }
+}
+
+fn warn_of_results(emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    let message = "the model made up the results of its calls; a call in them is withdrawn";
+    warn(WarningCode::ForgedResults, message, emit)
 }
 
 /// The words of a call's opener, and of its section's, that stand in other patterns of the call.

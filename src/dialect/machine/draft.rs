@@ -58,7 +58,6 @@ impl Machine {
         let mut reader = Machine {
             chosen: self.chosen,
             place: TextPlace::default(),
-            follows: self.follows,
             has_warned: true,
             drafts_stand: true,
             is_prompted: true,

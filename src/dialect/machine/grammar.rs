@@ -5,7 +5,6 @@ use std::sync::{Arc, LazyLock};
 use crate::dialect::body::BodyForm;
 use crate::dialect::rows::tags;
 use crate::dialect::spec::{Body, Call, Dialect, Ends, Parameters, Region, Role, Section, TagRole};
-use crate::dialect::turns;
 use crate::scan::{MarkerPlace, Pattern};
 
 /// A dialect whose patterns have been parsed.
@@ -17,8 +16,8 @@ pub(crate) struct Grammar {
     pub(crate) drops: Vec<Pattern>,
     /// What the results of its calls begin with.
     pub(crate) results: Option<Pattern>,
-    /// What ends them, if both ends are told from prose.
-    pub(crate) results_end: Option<Pattern>,
+    /// What they stand between, if both ends of it are told from prose.
+    pub(crate) result_tags: Option<[Pattern; 2]>,
     doubts: Vec<DoubtForm>,
 }
 
@@ -143,20 +142,18 @@ impl Grammar {
             calls: Vec::new(),
             drops: row.drops.iter().map(|drop| Pattern::parse(drop)).collect::<Result<_, _>>()?,
             results: None,
-            results_end: None,
+            result_tags: None,
             doubts: Vec::new(),
         };
         row.regions.iter().try_for_each(|region| grammar.add_region(region))?;
         row.sections.iter().try_for_each(|section| grammar.add_section(section))?;
         row.calls.iter().try_for_each(|call| grammar.add_call(call))?;
         row.tags.iter().try_for_each(|tag| grammar.add_tag(tag.name, tag.role))?;
-        if let Some((open, close)) = row.results.markers() {
-            // What ends messages ends no results alone.
-            let is_turn = turns::opens_other(open);
-            let is_framing = grammar.has_messages() || is_turn || tags::END_TOKENS.contains(&close);
-            let is_told = open.starts_with(['<', '[']) && !close.is_empty() && !is_framing;
-            grammar.results_end = is_told.then(|| Pattern::parse(close)).transpose()?;
+        if let Some((open, _)) = row.results.markers() {
             grammar.results = Some(Pattern::parse(open)?);
+        }
+        if let Some((open, close)) = row.result_tags() {
+            grammar.result_tags = Some([Pattern::parse(open)?, Pattern::parse(close)?]);
         }
         grammar.find_thoughts();
         grammar.find_doubts();
@@ -227,16 +224,6 @@ impl Grammar {
     /// True if calls stand in sections, wherever the text is from.
     pub(crate) fn requires_sections(&self) -> bool {
         self.sections.iter().any(|section| section.required)
-    }
-
-    /// True if a marker of it stands only where a line begins.
-    pub(crate) fn has_lines(&self) -> bool {
-        let regions =
-            self.regions.iter().flat_map(|region| region.close.iter().chain([&region.open]));
-        let sections = self.sections.iter().flat_map(|form| form.close.iter().chain([&form.open]));
-        let calls = self.calls.iter().flat_map(|call| call.close.iter().chain([&call.open]));
-        let all = regions.chain(sections).chain(calls).chain(&self.drops);
-        all.into_iter().any(|pattern| pattern.place() == MarkerPlace::Line)
     }
 
     /// True if blocks stand inside its other regions.

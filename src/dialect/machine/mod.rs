@@ -50,8 +50,6 @@ pub(crate) struct Machine {
     named: bool,
     place: TextPlace,
     search: Search,
-    /// True if some rule asks where in Markdown's structure it stands.
-    follows: bool,
     /// Text that may become a marker.
     held: String,
     context: MarkdownContext,
@@ -126,7 +124,6 @@ impl Machine {
         let text = TextPlace::Text(OpenText { is_start: true, undecided, ..OpenText::default() });
         let mut machine = Machine {
             chosen: grammars.only(),
-            follows: !named || grammars.iter().any(|(_, grammar)| grammar.has_lines()),
             grammars,
             named,
             place: text,
@@ -189,8 +186,7 @@ impl Machine {
     /// text, as far as can be seen at once.
     pub(crate) fn calm_length(&self, text: &str) -> usize {
         let is_plain = matches!(&self.place, TextPlace::Text(open) if !open.is_start);
-        let may_skip =
-            is_plain && self.search.rules().is_calm && self.follows && self.held.is_empty();
+        let may_skip = is_plain && self.search.rules().is_calm && self.held.is_empty();
         if may_skip { self.context.calm_length(text.as_bytes()) } else { 0 }
     }
 
@@ -487,9 +483,7 @@ impl Machine {
 
     /// True if this is prose whose context matters.
     fn is_followed(&self) -> bool {
-        let is_prose =
-            matches!(self.place, TextPlace::Text(_) | TextPlace::Region(_) | TextPlace::Doubt(_));
-        self.follows && is_prose
+        matches!(self.place, TextPlace::Text(_) | TextPlace::Region(_) | TextPlace::Doubt(_))
     }
 
     /// Lets the context see text that may be prose.
@@ -610,9 +604,7 @@ impl Machine {
             self.open_doubt(id, text);
             return Ok(());
         }
-        if self.follows {
-            self.context.marker();
-        }
+        self.context.marker();
         if self.calls.is_others && turns::opens_answer(text) {
             self.calls.is_others = false;
         }

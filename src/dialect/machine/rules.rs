@@ -9,6 +9,7 @@ use crate::dialect::machine::grammar::{
 };
 use crate::dialect::machine::markdown_context::calm_length;
 use crate::dialect::machine::place::{DraftPlace, OpenCall, OpenRegion, OpenSection};
+use crate::dialect::results::TAGS;
 use crate::dialect::spec::{Ends, Role};
 use crate::dialect::turns::OPENERS;
 use crate::scan::{self, Captures, MatchStart, Pattern};
@@ -69,7 +70,7 @@ pub(crate) enum Go {
     NextObject,
     /// A marker without a meaning, which is dropped.
     Nothing,
-    /// What results of calls begin or end with, in text after a call: the model makes them up.
+    /// What results of calls begin or end with: the model makes them up.
     Results(bool),
     /// The opener of a turn; true if it is the model's own.
     Turn(bool),
@@ -148,6 +149,24 @@ fn turns(guarded: bool) -> impl Iterator<Item = MarkerRule> {
         ..MarkerRule::new(open.clone(), Go::Turn(*is_own))
     };
     OPENERS.iter().map(rule)
+}
+
+/// What results stand between, in any dialect and in the one that the text is in: where calls are
+/// looked for, no tool has given them. Prose speaks of tags in its lines, but of no special tokens.
+fn results(own: Option<&[Pattern; 2]>) -> Vec<MarkerRule> {
+    let mut rules: Vec<MarkerRule> = Vec::new();
+    let others = TAGS.iter().filter(|tags| Some(*tags) != own);
+    for [open, close] in own.into_iter().chain(others) {
+        match open.is_token() {
+            true => rules.push(MarkerRule::new(open.clone(), Go::Results(true))),
+            false => rules.extend(
+                [open.before_line_end(), open.clone().on_a_line()]
+                    .map(|open| MarkerRule::new(open, Go::Results(true))),
+            ),
+        }
+        rules.push(MarkerRule::new(close.clone(), Go::Results(false)));
+    }
+    rules
 }
 
 fn drops(grammar: &Grammar) -> impl Iterator<Item = MarkerRule> {
@@ -241,15 +260,11 @@ pub(crate) fn text_rules<'g>(
     has_calls: bool,
 ) -> Vec<MarkerRule> {
     let all: Vec<(GrammarId, &Grammar)> = grammars.collect();
-    let mut rules = Vec::new();
+    let mut rules = results(match &*all {
+        [(_, grammar)] => grammar.result_tags.as_ref(),
+        _ => None,
+    });
     for (id, grammar) in all.iter().copied() {
-        if let (Some(open), Some(close), true) = (&grammar.results, &grammar.results_end, has_calls)
-        {
-            rules.push(MarkerRule::new(open.after_line_end(), Go::Results(true)));
-            rules.push(MarkerRule::new(open.before_line_end(), Go::Results(true)));
-            rules.push(MarkerRule::new(open.clone(), Go::Results(true)));
-            rules.push(MarkerRule::new(close.clone(), Go::Results(false)));
-        }
         rules.extend(openers(id, grammar, named));
     }
     rules.sort_by_key(|rule| rule.is_last);

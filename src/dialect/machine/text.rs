@@ -187,6 +187,8 @@ impl Machine {
         let TextPlace::Text(open) = &mut self.place else { return Ok(()) };
         open.is_start = true;
         let undecided = open.undecided.take();
+        // The thought spoke of results.
+        self.calls.is_forged &= undecided.is_none();
         self.renew();
         match undecided {
             Some(text) if text.is_empty() => Ok(()),

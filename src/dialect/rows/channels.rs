@@ -182,6 +182,7 @@ pub(crate) static MUSE: Dialect = Dialect {
         muse_stray(" to={_}<|message|>{ws}<atem:function_calls>"),
     ],
     drops: &["<|eom|>", "<|eot|>"],
+    results: Results::of("<tool_output name=\"{name}\">\n{output}\n</tool_output>"),
     ..Dialect::EMPTY
 };
 
@@ -275,6 +276,7 @@ pub(crate) static SOLAR2: Dialect = Dialect {
         "<|tool_arg:end|>",
     )],
     drops: &["<|im:end|>"],
+    results: Results::of("<|tool_response:start|>{output}<|tool_response:end|>"),
     ..Dialect::EMPTY
 };
 

@@ -1,6 +1,6 @@
 //! Cohere: actions as JSON, and the fenced list of Command R.
 
-use crate::dialect::spec::{Body, Call, Dialect, Ends, Envelope, Region, Role, StartIn};
+use crate::dialect::spec::{Body, Call, Dialect, Ends, Envelope, Region, Results, Role, StartIn};
 
 const PARTS: Body = Body::Json(Envelope {
     name: &["tool_name"],
@@ -27,6 +27,14 @@ const ACTION: Dialect = Dialect {
         "<co>", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>",
         "<|END_OF_TURN_TOKEN|>",
     ],
+    results: Results {
+        open: "<|START_TOOL_RESULT|>[\n",
+        each: "    {\n        \"tool_call_id\": \"{id}\",\n        \"results\": {\n            \
+            \"0\": {json}\n        },\n        \"is_error\": null\n    }",
+        between: ",\n",
+        close: "\n]<|END_TOOL_RESULT|>",
+        ..Results::NEW
+    },
     ..Dialect::EMPTY
 };
 
@@ -46,5 +54,6 @@ pub(crate) static COMMAND_R: Dialect = Dialect {
     models: &["Command R and R+ (2024)"],
     calls: &[Call { body: PARTS, ..Call::json("Action:{ws}```json", "```") }],
     drops: &["<|CHATBOT_TOKEN|>", "<|END_OF_TURN_TOKEN|>"],
+    results: Results::of("<results>\n{output}</results>"),
     ..Dialect::EMPTY
 };

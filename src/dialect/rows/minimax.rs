@@ -13,6 +13,7 @@ pub(crate) static M1: Dialect = Dialect {
         next: &["{{}"],
         ..Call::json("<tool_calls>", "</tool_calls>")
     }],
+    results: Results::of("tool name: {name}\ntool result: {output}\n"),
     ..Dialect::EMPTY
 };
 

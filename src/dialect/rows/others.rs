@@ -90,6 +90,13 @@ pub(crate) static NEMOTRON: Dialect = Dialect {
     auto: true,
     regions: &[tags::REASONING],
     calls: &[Call::json("<TOOLCALL>", "</TOOLCALL>")],
+    results: Results {
+        open: "<TOOL_RESPONSE>[",
+        each: "{output}",
+        between: ", ",
+        close: "]</TOOL_RESPONSE>",
+        ..Results::NEW
+    },
     ..Dialect::EMPTY
 };
 
@@ -101,6 +108,7 @@ pub(crate) static PHI4: Dialect = Dialect {
     models: &["Phi-4-mini"],
     auto: true,
     calls: &[FUNCTOOLS, Call::json("<|tool_call|>", "<|/tool_call|>")],
+    results: Results::of("<|tool_response|>{json}<|end|>"),
     ..Dialect::EMPTY
 };
 
@@ -240,6 +248,7 @@ pub(crate) static LFM2: Dialect = Dialect {
         Call::python("<|tool_call_start|>", "<|tool_call_end|>"),
         Call::json("<|tool_call_start|>", "<|tool_call_end|>"),
     ],
+    results: Results::of("<|tool_response_start|>{output}<|tool_response_end|>"),
     ..Dialect::EMPTY
 };
 

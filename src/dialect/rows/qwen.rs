@@ -34,8 +34,12 @@ pub(crate) static CALLING_TOOL: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-pub(crate) static EXAONE4: Dialect =
-    Dialect { name: "exaone4", aliases: &[], models: &["EXAONE 4.0"], auto: false, ..HERMES_FORM };
+pub(crate) static EXAONE4: Dialect = Dialect {
+    name: "exaone4",
+    models: &["EXAONE 4.0"],
+    results: Results::of("<tool_result>{\"result\": {json}}</tool_result>"),
+    ..HERMES_FORM
+};
 
 pub(crate) static ERNIE45: Dialect = Dialect {
     name: "ernie45",
@@ -43,6 +47,7 @@ pub(crate) static ERNIE45: Dialect = Dialect {
     models: &["ERNIE 4.5 thinking"],
     start_in: crate::dialect::spec::StartIn::Auto,
     drops: &["<response>{nl}", "{nl}</response>{nl}"],
+    results: Results::of("<tool_output>\n{output}\n</tool_output>"),
     ..HERMES_FORM
 };
 
@@ -67,6 +72,7 @@ pub(crate) static LONGCAT: Dialect = Dialect {
             "</longcat_arg_value>",
         ),
     ],
+    results: Results::of("<longcat_tool_response>\n{output}\n</longcat_tool_response>"),
     ..Dialect::EMPTY
 };
 
