@@ -148,12 +148,13 @@ pub(super) fn named(name: &[u8]) -> Option<(&'static str, SecretPlace)> {
     let letters = letters.get(..length)?;
     // Pieces of text are called tokens, where a model is asked for their probabilities.
     let one = letters.strip_suffix(b"s").filter(|_| letters != b"tokens").unwrap_or(letters);
+    let rows = rows_of(letters)?;
     let last = last_of_variable(name).unwrap_or_default();
     let fits = |(row, end): &&(&Name, &[u8])| match row.is_whole {
         true => *end == letters || last.eq_ignore_ascii_case(end),
         false => one.ends_with(end) || letters.ends_with(end),
     };
-    let (row, end) = rows_of(letters)?.iter().find(fits)?;
+    let (row, end) = rows.iter().find(fits)?;
     let is_text = NO_SECRETS.iter().any(|end| one.ends_with(end.as_bytes()))
         || memmem::find(letters, b"ratelimit").is_some();
     let place = if last.eq_ignore_ascii_case(end) { SecretPlace::Everywhere } else { row.place };

@@ -527,7 +527,7 @@ impl Emitter {
         // A thought that was whole at once stands beside all that comes after it.
         let has_more = scope.is_cumulative && holds_more(rule, fields);
         let answer = Slot::Text(Some(rule.channel).filter(|channel| !channel.is_empty()));
-        let mut is_read = !rule.is_only_text();
+        let mut is_read = false;
         let (thought, text) = match rule.thought == text && !text.is_empty() {
             true if self.turn.is_thought(scope.part) => (text, ""),
             true => ("", text),
@@ -569,7 +569,7 @@ impl Emitter {
             }
             self.turn.warn_of_repeats(out)?;
         }
-        if is_read {
+        if is_read || !rule.is_only_text() {
             return Ok(());
         }
         // There is none where the rule reads it: it may stand where no rule does.
