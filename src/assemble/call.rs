@@ -665,7 +665,9 @@ impl AssembledCall {
             out.warn(UNKNOWN_TOOL, Some(self.index))?;
         }
         if self.is_free {
-            return Ok(Ok((&*self.arguments).into()));
+            // A tool that takes free text always has some.
+            let input = Some((&*self.arguments).into()).filter(|_| self.has_arguments());
+            return Ok(input.ok_or(Reason::Malformed));
         }
         let (json, inference) = match self.object(out.config().max_depth) {
             Ok(found) => found,

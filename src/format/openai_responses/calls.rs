@@ -77,8 +77,6 @@ pub(super) struct ItemCall {
     arguments: Option<u64>,
     /// True if its arguments have been repeated whole.
     pub(super) is_whole: bool,
-    /// True if text of its input has come.
-    has_input: bool,
     /// True once it is done.
     has_ended: bool,
 }
@@ -86,8 +84,7 @@ pub(super) struct ItemCall {
 impl ItemCall {
     pub(super) fn new(key: Key) -> Self {
         let (emitted, id, name, arguments, is_whole) = Default::default();
-        let (has_input, has_ended) = (false, false);
-        ItemCall { key, emitted, id, name, arguments, is_whole, has_input, has_ended }
+        ItemCall { key, emitted, id, name, arguments, is_whole, has_ended: false }
     }
 
     /// True if a call may be this one, by its id.
@@ -135,7 +132,6 @@ impl ItemCall {
         is_free: bool,
         out: &mut EventOut,
     ) -> Done {
-        self.has_input = true;
         let native = Some(Piece::part(piece.json));
         let part = CallPart { key: self.key, native, ..CallPart::default() };
         if is_free { out.call_free(0, part, piece) } else { out.call_fragment(0, part, piece) }
@@ -144,7 +140,7 @@ impl ItemCall {
     /// Its arguments, repeated at their end. A repetition that is empty takes
     /// nothing back.
     pub(super) fn repeat(&mut self, whole: &Str, is_free: bool, out: &mut EventOut) -> Done {
-        (self.is_whole, self.has_input) = (true, true);
+        self.is_whole = true;
         let part = CallPart { key: self.key, ..CallPart::default() };
         if is_free {
             out.call(0, CallPart { arguments: Arguments::Free(""), ..part })?;
@@ -179,14 +175,10 @@ impl ItemCall {
         }
         match given {
             ItemInput::Text(text) => self.repeat(&text, false, out)?,
-            ItemInput::Free(text) => self.repeat(text, true, out)?,
+            ItemInput::Free(text) => self.repeat(&text, true, out)?,
             ItemInput::Json(json) => {
                 let arguments = Arguments::Done(&json);
                 out.call(0, CallPart { key: self.key, arguments, ..CallPart::default() })?;
-            }
-            // A tool that takes free text has always some.
-            ItemInput::Nothing if item.kind() == "custom_tool_call" && !self.has_input => {
-                return out.call_fault(0, key, Reason::Malformed, "");
             }
             ItemInput::Nothing => {}
         }
@@ -246,7 +238,7 @@ enum ItemInput<'i> {
     Nothing,
     /// JSON that came in a string.
     Text(Str<'i>),
-    Free(&'i Str<'i>),
+    Free(Str<'i>),
     Json(Cow<'i, str>),
 }
 
@@ -280,14 +272,13 @@ fn arguments<'i>(item: &'i ResponseItem<'i>, json: &'i str) -> ItemInput<'i> {
             ItemInput::Text(json::read(json).unwrap_or_default())
         }
         (Some(json), ..) => ItemInput::Json(Cow::Borrowed(json)),
-        (None, Some(input), _) => ItemInput::Free(input),
+        (None, Some(input), _) => ItemInput::Free(input.clone()),
         (None, None, Some(json)) => ItemInput::Json(Cow::Borrowed(json)),
-        (None, None, None)
-            if matches!(item.kind(), "function_call" | "custom_tool_call" | "mcp_call") =>
-        {
-            ItemInput::Nothing
-        }
-        (None, None, None) => ItemInput::Json(Cow::Owned(others(item, json))),
+        (None, None, None) => match item.kind() {
+            "custom_tool_call" => ItemInput::Free(Str::default()),
+            "function_call" | "mcp_call" => ItemInput::Nothing,
+            _ => ItemInput::Json(Cow::Owned(others(item, json))),
+        },
     }
 }
 
