@@ -225,10 +225,9 @@ impl Items {
         piece: &Str,
         out: &mut EventOut,
     ) -> Done {
-        self.repeats = true;
-        let state = self.at(named, out)?;
-        state.piece(at, piece, out)?;
-        self.continued = Some(at);
+        let goes_on = self.at(named, out)?.piece(at, piece, out)?;
+        self.repeats = goes_on;
+        self.continued = goes_on.then_some(at);
         Ok(())
     }
 

@@ -77,11 +77,24 @@ impl ResponsesState {
         self.call.get_or_insert(ItemCall::new(key))
     }
 
-    /// A piece of a text.
-    pub(super) fn piece(&mut self, at: (TextKind, u64), piece: &Str, out: &mut EventOut) -> Done {
+    /// A piece of a text. Returns true if pieces may follow, as none do once the text is whole.
+    pub(super) fn piece(
+        &mut self,
+        at: (TextKind, u64),
+        piece: &Str,
+        out: &mut EventOut,
+    ) -> io::Result<bool> {
         self.check_size(out)?;
-        self.note(at, piece);
-        emit(at, self.channel, piece, out)
+        let text = self.texts.entry(at).or_default();
+        if self.is_done || text.is_whole {
+            let message = "a piece of a text came after the text was whole";
+            out.warn(WarningCode::TextMismatch, message)?;
+            out.replace(0, piece)?;
+            return Ok(false);
+        }
+        text.emitted.add(piece);
+        emit(at, self.channel, piece, out)?;
+        Ok(true)
     }
 
     /// Ends a response with an item of more than [`MAX_TEXTS`] texts.
