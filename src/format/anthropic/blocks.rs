@@ -40,6 +40,11 @@ impl Blocks {
         Blocks { executor: Some(Executor::Agent), ..Blocks::default() }
     }
 
+    /// True if none has begun.
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
     /// `content_block_start`.
     pub(in crate::format) fn start(
         &mut self,

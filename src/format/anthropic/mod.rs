@@ -161,7 +161,7 @@ impl Anthropic {
             let id = message.id.non_empty();
             let is_open =
                 self.message.state == State::Open && id.is_some() && id == self.message.id();
-            if is_open && extent == BlockExtent::Start {
+            if is_open && extent == BlockExtent::Start && self.blocks.is_empty() {
                 let message = "a second `message_start` of the open message was passed over";
                 return out.warn(WarningCode::DuplicateMessageStart, message);
             }

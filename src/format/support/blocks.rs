@@ -79,6 +79,11 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
         Key::Index(self.count)
     }
 
+    /// True if no block has begun.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Returns the object of a turn that the block of an index is; without one, that of a block
     /// which is whole.
     pub(crate) fn object_at(&mut self, index: Option<u64>) -> Of {
