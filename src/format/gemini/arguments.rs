@@ -334,6 +334,7 @@ mod tests {
 
     #[test]
     fn values_of_every_kind() {
+        check(r#"[{"jsonPath":"$.a","numberValue":"12"}]"#, r#"{"a":12}"#);
         check(
             r#"[{"jsonPath":"$.a","numberValue":1.50},{"jsonPath":"$.b","boolValue":false},
                 {"jsonPath":"$.c","nullValue":null},{"json_path":"$.d","string_value":"x"}]"#,

@@ -49,9 +49,11 @@ payload! {
 }
 
 impl<'a> PartialArg<'a> {
-    /// The value, if it is one that is whole at once.
+    /// The value, if it is one that is whole at once. A number may come in quotes, as protobuf's
+    /// JSON has it.
     pub(super) fn scalar(&self) -> Option<&'a str> {
-        let value = self.number_value.or(self.bool_value).map(RawJson::get);
+        let number = self.number_value.map(|json| json.get().trim_matches('"'));
+        let value = number.or(self.bool_value.map(RawJson::get));
         value.or_else(|| self.null_value.0.then_some("null"))
     }
 }
