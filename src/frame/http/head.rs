@@ -64,10 +64,11 @@ pub(super) const MAX_START: usize = MAX_BLANK + MAGIC.len() + MAX_VERSION + STAT
 /// The length of a status with the spaces around it.
 const STATUS: usize = 5;
 
-/// Returns the bytes after the blank lines that may stand before a head.
+/// Returns the bytes after the blank lines that may stand before a head, and after the bytes of a
+/// byte order mark.
 pub(super) fn after_blank_lines(bytes: &[u8]) -> &[u8] {
-    let is_end = |byte: &&u8| matches!(byte, b'\r' | b'\n');
-    bytes.after(bytes.iter().take(MAX_BLANK).take_while(is_end).count())
+    let is_blank = |byte: &&u8| matches!(byte, b'\r' | b'\n' | 0xEF | 0xBB | 0xBF);
+    bytes.after(bytes.iter().take(MAX_BLANK).take_while(is_blank).count())
 }
 
 /// True if a head begins with these bytes, as far as they have come.
