@@ -7,7 +7,9 @@
 //! messages are a value of OTLP, or JSON in a string. What was asked, `gen_ai.input.messages`, is what
 //! the answer's prompts are: in it are the calls and results of before, which nobody has to run.
 
-use crate::event::{Arguments, CallPart, FinishReason, Kind, Prompt, ToolResult, WarningCode};
+use crate::event::{
+    Arguments, CallPart, FinishReason, Kind, Piece, Prompt, ToolResult, WarningCode,
+};
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::{Slot, output};
 use crate::format::support::finish;
@@ -170,7 +172,8 @@ fn usage(find: &dyn Fn(&str) -> Option<String>) -> Meter {
 
 fn count(find: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
     let json = find(&format!("gen_ai.usage.{name}"))?;
-    Some(json).filter(|json| json.bytes().all(|byte| byte.is_ascii_digit()))
+    // What is no count is the meter's to say.
+    Some(json).filter(|json| json != "null")
 }
 
 /// Emits a part of a message.
@@ -183,14 +186,16 @@ fn emit(choice: u64, part: &Object, calls: &mut Calls, out: &mut EventOut) -> Do
             out.piece(choice, slot, &text)
         }
         "tool_call" => {
-            let json = part.get("arguments").unwrap_or("{}");
-            let text = json::string(json);
-            let arguments = match &text {
-                Some(text) => Arguments::Fragment(text.as_str()),
-                None => Arguments::Value(json),
+            let json = part.get("arguments");
+            let text = json.and_then(json::string);
+            let arguments = match (&text, json) {
+                (Some(text), _) => Arguments::Fragment(text.as_str()),
+                (None, Some(json)) => Arguments::Value(json),
+                (None, None) => Arguments::None,
             };
             let (id, name) = (id.as_deref(), name.as_deref());
-            calls.whole(CallPart { id, name, arguments, ..CallPart::default() }, out)
+            let native = Some(Piece::whole(part.json));
+            calls.whole(CallPart { id, name, arguments, native, ..CallPart::default() }, out)
         }
         "tool_call_response" => {
             let json = part.get("response|result|content").unwrap_or("null");

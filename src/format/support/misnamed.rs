@@ -51,21 +51,20 @@ impl<'f> Misnamed<'f> {
     }
 }
 
-/// Returns what may be the arguments in the JSON of a fragment that goes on with a call, and adds
-/// nothing to it.
+/// Returns what may be the arguments in the JSON of a fragment that adds none to its call.
 #[inline]
 pub(crate) fn in_fragment(part: &CallPart<'_>) -> Option<String> {
     match part {
-        CallPart { name: None, arguments: Arguments::None, executor: None, native, .. } => {
-            native.and_then(|piece| nameless(piece.json))
+        CallPart { arguments: Arguments::None, executor: None, native, .. } => {
+            native.and_then(|piece| first(piece.json))
         }
         _ => None,
     }
 }
 
 #[cold]
-fn nameless(json: &str) -> Option<String> {
-    find(json).into_iter().find(|(name, _)| name.is_empty()).map(|(_, json)| json)
+fn first(json: &str) -> Option<String> {
+    find(json).into_iter().next().map(|(_, json)| json)
 }
 
 /// Finds the objects under a name of arguments that are not empty, also in a string, and stand
