@@ -24,6 +24,7 @@ use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent, Anthropi
 use crate::format::support::emit::output;
 use crate::format::support::emitted::hash;
 use crate::format::support::finish;
+use crate::format::support::many::Many;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::{Field, Meter, Op, Row};
 use crate::json::{AsIs, RawJson, object_of};
@@ -276,7 +277,7 @@ impl ClaudeCode {
         out: &mut EventOut,
     ) -> Done {
         let content = json::member(json.get(), "content");
-        let blocks: Option<Vec<RawJson<'_>>> = content.and_then(|json| json::read(json).ok());
+        let blocks: Option<Many<RawJson<'_>>> = content.and_then(|json| json::read(json).ok());
         let (results, others): (Vec<RawJson<'_>>, Vec<RawJson<'_>>) =
             blocks.into_iter().flatten().partition(|block| is_result(block.get()));
         if !results.is_empty() {
