@@ -121,7 +121,8 @@ impl GeminiParts {
         let is_next =
             call.name.non_empty().is_some() && !self.open.as_ref().is_some_and(is_of_open);
         let has_arguments = call.args.is_some() || !call.partial_args().is_empty();
-        if is_next || (self.open.is_none() && has_arguments) {
+        let is_stray = self.open.is_none() && (has_arguments || call.loses_arguments());
+        if is_next || is_stray {
             self.close(Close::Inferred, out)?;
             self.begin(call, signature, native, out)?;
         } else if let Some(open) =
