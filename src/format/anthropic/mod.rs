@@ -126,7 +126,7 @@ impl Anthropic {
             "message" => self.message(frame, BlockExtent::Whole, out),
             "message_delta" => {
                 self.begin_late(out)?;
-                self.usage(event.usage, out)?;
+                self.usage(event.usage);
                 self.ending(&event.ending(), out)?;
                 let error = event.delta.as_ref().and_then(|delta| delta.error);
                 error.map_or(Ok(()), |json| self.message.fail(json.get(), out))
@@ -177,7 +177,7 @@ impl Anthropic {
                     content.try_for_each(|json| self.whole_block(frame, json, out))
                 })?,
             }
-            self.usage(message.usage, out)?;
+            self.usage(message.usage);
             self.ending(&message.ending(), out)?;
             if let Some(json) = message.error {
                 self.message.fail(json.get(), out)?;
@@ -202,13 +202,8 @@ impl Anthropic {
         ))
     }
 
-    fn usage(&mut self, usage: Option<RawJson<'_>>, out: &mut EventOut) -> Done {
-        if usage.is_some() {
-            object("usage", usage, out)?
-                .into_iter()
-                .for_each(|usage| self.message.meter.feed(usage.get()));
-        }
-        Ok(())
+    fn usage(&mut self, usage: Option<RawJson<'_>>) {
+        usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
     }
 
     /// A message begins. One that was open ends now: well, if only its

@@ -301,7 +301,7 @@ impl OpenAiChat {
         if let Some(json) = choice.logprobs {
             self.repeats &= !out.raw_member(number, "logprobs", json.get())?;
         }
-        self.usage(choice.usage, out)?;
+        self.usage(choice.usage);
         if let Some(raw) = choice.finish_reason.reason() {
             self.progress.finished.insert(number, true);
             out.finish_as(number, normalise(raw, choice), raw, None)?;
@@ -312,18 +312,11 @@ impl OpenAiChat {
         }
     }
 
-    fn usage(&mut self, usage: Option<RawJson<'_>>, out: &mut EventOut) -> Done {
-        match usage.map(RawJson::get) {
-            Some(json) if json.starts_with('{') => {
-                self.progress.is_counted = true;
-                self.message.meter.feed(json);
-            }
-            Some(_) => {
-                out.warn(WarningCode::WrongType, "the usage was left out: it is no object")?
-            }
-            None => {}
+    fn usage(&mut self, usage: Option<RawJson<'_>>) {
+        if let Some(json) = usage.map(RawJson::get) {
+            self.progress.is_counted |= json.starts_with('{');
+            self.message.meter.feed(json);
         }
-        Ok(())
     }
 
     /// Takes note of a call's fragment. After a finish reason, a name begins another call, which
@@ -427,8 +420,8 @@ impl OpenAiChat {
 
     /// Takes the members beside the choices.
     fn extras(&mut self, chunk: &ChatChunk, out: &mut EventOut) -> Done {
-        self.usage(chunk.usage, out)?;
-        self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage), out)?;
+        self.usage(chunk.usage);
+        self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage));
         for (name, json) in chunk.sources().into_iter().flatten() {
             if self.progress.sources.get(name).is_none_or(|last| last != json) {
                 self.progress.sources.insert(name, json.to_owned());

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
+use crate::cut::Cut as _;
 use crate::event::{Code, Failure, Kind, Usage, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::usage::members::{CountMembers, Member, PLACE, bit};
@@ -34,6 +35,8 @@ pub(crate) struct Meter {
     counted_size: usize,
     /// The paths of counts that are no numbers.
     strange: Vec<&'static str>,
+    /// True if a usage was no object.
+    is_no_object: bool,
     /// The error that there are too many, of which some were left out.
     limit: Option<&'static str>,
     /// True if counts were changed to fit each other.
@@ -75,7 +78,11 @@ impl Meter {
 
     /// Takes a provider's usage object. A null doesn't erase what was known.
     pub(crate) fn feed(&mut self, json: &str) {
-        if !json.trim_ascii_start().starts_with('{') || self.text.ends_with(json) {
+        if !json.trim_ascii_start().starts_with('{') {
+            self.is_no_object |= !matches!(json, "" | "null");
+            return;
+        }
+        if self.text.ends_with(json) {
             return;
         }
         self.text.push_str(json);
@@ -120,6 +127,10 @@ impl Meter {
             let message = "counts that contradict each other were adjusted";
             out.warn(WarningCode::UsageAdjusted, message)?;
         }
+        if std::mem::take(&mut self.is_no_object) {
+            let message = "the usage was left out: it is no object";
+            out.warn(WarningCode::WrongType, message)?;
+        }
         for path in self.strange.drain(..) {
             let reason = "it is no whole number below 2^64";
             out.warn(WarningCode::WrongType, &format!("the count {path} was left out: {reason}"))?;
@@ -127,7 +138,7 @@ impl Meter {
         let mut usage = std::mem::take(&mut self.usage);
         let raw = match std::mem::take(&mut self.parts) {
             0 => return Ok(()),
-            1 => self.raw.get(1..).unwrap_or_default(),
+            1 => self.raw.after(1),
             _ => {
                 self.raw.push(']');
                 &self.raw
