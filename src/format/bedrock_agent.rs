@@ -223,10 +223,11 @@ impl BedrockAgent {
             }
             let thought = at("rationale.text")
                 .or(at("modelInvocationOutput.reasoningContent.reasoningText.text"));
-            if let Some(text) = thought.and_then(|json| json::read::<Str<'_>>(json).ok()) {
-                out.reasoning(0, &text)?;
+            let thought = thought.and_then(|json| json::read::<Str<'_>>(json).ok());
+            if let Some(text) = &thought {
+                out.reasoning(0, text)?;
             }
-            if at("rationale").is_none() {
+            if at("rationale").is_none() || thought.is_none() {
                 out.block(0, &stage, json.get())?;
             }
         }

@@ -170,9 +170,12 @@ impl AnthropicBlock<'_> {
         self.content.map_or("null", RawJson::get)
     }
 
-    /// The text of a compaction, which is null while it is not known.
+    /// The text of a compaction, which is null while it is not known, or its JSON if it is no text.
     pub(in crate::format) fn summary(&self) -> Str<'_> {
-        self.content.and_then(|json| json::read(json.get()).ok()).unwrap_or_default()
+        self.content.map_or_else(Str::default, |json| match json.get() {
+            "null" => Str::default(),
+            json => json::text(json),
+        })
     }
 
     /// True if the tool failed: MCP's results state it, the provider's own tools

@@ -136,7 +136,7 @@ impl ReasoningDetails {
     fn detail(
         &mut self,
         choice: u64,
-        detail: &Detail,
+        detail: &Sourced<Detail>,
         is_emitted: bool,
         out: &mut EventOut,
     ) -> Done {
@@ -155,16 +155,12 @@ impl ReasoningDetails {
         if let Some(signature) = &detail.signature {
             out.signature(choice, signature.as_str())?;
         }
+        let is_encrypted = detail.kind.text().is_some_and(|kind| kind.ends_with("encrypted"));
         match &detail.data {
-            Some(data)
-                if detail
-                    .kind
-                    .as_ref()
-                    .is_some_and(|kind| kind.as_str().ends_with("encrypted")) =>
-            {
-                out.redacted(choice, data.as_str())
-            }
-            _ => Ok(()),
+            Some(data) if is_encrypted => out.redacted(choice, data.as_str()),
+            None if detail.text.is_some() || detail.summary.is_some() => Ok(()),
+            None if detail.signature.is_some() => Ok(()),
+            _ => out.unread(choice, detail.json, |key| ["type", "id", "format"].contains(&key)),
         }
     }
 }

@@ -134,7 +134,7 @@ payload! {
         /// Servers that name it as Ollama does.
         thinking: Option<Str<'a>>,
         /// OpenRouter, Vercel's gateway, MiniMax, Snowflake.
-        pub(super) reasoning_details: Option<Vec<Detail<'a>>>,
+        pub(super) reasoning_details: Option<Vec<Sourced<'a, Detail<'a>>>>,
         /// LiteLLM: thoughts with their signatures, mostly the same ones again.
         pub(super) thinking_blocks: Option<Vec<ThinkingBlock<'a>>>,
         /// TGI sent one call by itself, before 2025. Boxed: text has none, and is moved often.

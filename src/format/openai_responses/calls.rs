@@ -268,10 +268,10 @@ fn arguments<'i>(item: &'i ResponseItem<'i>, json: &'i str) -> ItemInput<'i> {
     let arguments =
         item.arguments.map(RawJson::get).filter(|_| item.kind() != "mcp_approval_request");
     match (arguments, item.input(), item.action()) {
-        (Some(json), ..) if json.starts_with('"') => {
-            ItemInput::Text(json::read(json).unwrap_or_default())
-        }
-        (Some(json), ..) => ItemInput::Json(Cow::Borrowed(json)),
+        (Some(json), ..) => match json::read(json) {
+            Ok(text) if json.starts_with('"') => ItemInput::Text(text),
+            _ => ItemInput::Json(Cow::Borrowed(json)),
+        },
         (None, Some(input), _) => ItemInput::Free(input.clone()),
         (None, None, Some(json)) => ItemInput::Json(Cow::Borrowed(json)),
         (None, None, None) => match item.kind() {
