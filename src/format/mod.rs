@@ -24,7 +24,6 @@ mod events;
 pub(crate) mod format;
 mod gemini;
 mod gemini_interactions;
-mod gemini_live;
 mod load;
 mod machine;
 mod ollama;

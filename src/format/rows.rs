@@ -56,6 +56,7 @@ formats! {
     GEMINI_CLI,
     GEMINI_CLI_SESSION,
     GEMINI_INTERACTIONS { request: Some(&gemini_interactions::turn::REQUEST) },
+    GEMINI_LIVE,
     GOOSE,
     GOOSE_SESSION,
     GROK,

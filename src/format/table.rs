@@ -5,8 +5,7 @@ use crate::format::format::Format;
 use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, anthropic, batch, bedrock_agent, bedrock_invoke, claude_code, error, events, gemini,
-    gemini_live, openai_chat, openai_messages, openai_realtime, openai_responses, otel, rows, text,
-    workers_ai,
+    openai_chat, openai_messages, openai_realtime, openai_responses, otel, rows, text, workers_ai,
 };
 #[cfg(feature = "cli")]
 use crate::format::{ai_sdk_ui, bedrock_converse, cohere, ollama};
@@ -68,7 +67,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::BEDROCK_RAG,
     &rows::REPLICATE,
     &workers_ai::FORMAT,
-    &gemini_live::FORMAT,
+    &rows::GEMINI_LIVE,
     &rows::GEMINI_INTERACTIONS,
     &gemini::FORMAT,
     &openai_realtime::FORMAT,

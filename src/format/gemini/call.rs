@@ -5,7 +5,7 @@ use crate::json::{Fault, FromJson, RawJson, Reader, Str};
 
 payload! {
     /// A call, or a fragment of one: one with nothing in it closes the call.
-    pub(in crate::format) struct FunctionCall<'a> {
+    pub(super) struct FunctionCall<'a> {
         pub(super) id: Option<Str<'a>>,
         pub(super) name: Option<Str<'a>>,
         pub(super) args: Option<RawJson<'a>>,
@@ -37,7 +37,7 @@ impl<'a> FunctionCall<'a> {
 
 payload! {
     /// A fragment of the argument at a path.
-    pub(in crate::format) struct PartialArg<'a> {
+    pub(super) struct PartialArg<'a> {
         pub(super) json_path: Option<Str<'a>> = "jsonPath" | "json_path",
         pub(super) string_value: Option<RawJson<'a>> = "stringValue" | "string_value",
         number_value: Option<RawJson<'a>> = "numberValue" | "number_value",
@@ -70,14 +70,14 @@ impl<'t> FromJson<'t> for Present {
 
 payload! {
     /// The result of a call that the caller ran.
-    pub(in crate::format) struct FunctionResponse<'a> {
+    pub(super) struct FunctionResponse<'a> {
         pub(super) id: Option<Str<'a>>,
         pub(super) name: Option<Str<'a>>,
         pub(super) response: Option<RawJson<'a>>,
     }
 
     /// A tool on the provider's side: its call or its response.
-    pub(in crate::format) struct ServerTool<'a> {
+    pub(super) struct ServerTool<'a> {
         pub(super) id: Option<Str<'a>>,
         pub(super) tool_type: Option<Str<'a>> = "toolType" | "tool_type",
         pub(super) args: Option<RawJson<'a>>,

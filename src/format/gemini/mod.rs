@@ -27,11 +27,8 @@ use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
 use crate::frame::{Frame, Holds};
 use crate::json::{self, Sourced, Str};
-pub(super) use call::{FunctionCall, FunctionResponse};
 use candidate::CandidateState;
-pub(super) use parts::GeminiParts;
 use payload::{Feedback, GeminiCandidate, GeminiChunk};
-pub(super) use payload::{GeminiContent, GeminiPart};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["google", "google-gemini", "vertex"],
@@ -67,8 +64,8 @@ fn is_ours<'a>(get: impl Fn(&str) -> Option<&'a str>) -> bool {
 }
 
 /// Thinking is not in `candidatesTokenCount`, nor what tools have read in
-/// `promptTokenCount`. Live writes `response` where the others write `candidates`.
-pub(super) const USAGE: &[Row] = &[
+/// `promptTokenCount`.
+const USAGE: &[Row] = &[
     ("promptTokenCount", Op::Adds, &[Field::Input]),
     ("prompt_token_count", Op::Adds, &[Field::Input]),
     ("toolUsePromptTokenCount", Op::Adds, &[Field::Input]),

@@ -16,7 +16,7 @@ const CODE_EXECUTION: &str = "code_execution";
 
 /// One candidate's parts so far.
 #[derive(Debug, Default)]
-pub(in crate::format) struct GeminiParts {
+pub(super) struct GeminiParts {
     choice: u64,
     /// The number of calls so far, which is the key of the next one.
     count: u64,
@@ -54,13 +54,13 @@ enum Close {
 }
 
 impl GeminiParts {
-    pub(in crate::format) fn new(choice: u64) -> Self {
+    pub(super) fn new(choice: u64) -> Self {
         GeminiParts { choice, ..GeminiParts::default() }
     }
 
     /// Holds the ends of the caller's calls from here on, or no longer: a whole body without a
     /// finish reason ends none.
-    pub(in crate::format) fn hold(&mut self, holds: bool, out: &mut EventOut) -> Done {
+    pub(super) fn hold(&mut self, holds: bool, out: &mut EventOut) -> Done {
         self.holds = holds;
         if holds {
             return Ok(());
@@ -70,7 +70,7 @@ impl GeminiParts {
 
     /// Emits a part. Its signature belongs to its call, if it is one, and else
     /// to what the model thought.
-    pub(in crate::format) fn part(
+    pub(super) fn part(
         &mut self,
         part: &Sourced<GeminiPart>,
         frame: &Frame,
@@ -109,7 +109,7 @@ impl GeminiParts {
     }
 
     /// Takes a call, or a fragment of one. Only the first fragment has a name.
-    pub(in crate::format) fn function_call(
+    pub(super) fn function_call(
         &mut self,
         call: &FunctionCall,
         signature: Option<&str>,
@@ -152,7 +152,7 @@ impl GeminiParts {
 
     /// The candidate has a reason to finish, or `is_good` is false because it
     /// has none: its open call ends.
-    pub(in crate::format) fn finish(&mut self, is_good: bool, out: &mut EventOut) -> Done {
+    pub(super) fn finish(&mut self, is_good: bool, out: &mut EventOut) -> Done {
         self.close(if is_good { Close::Inferred } else { Close::Cut }, out)
     }
 
@@ -285,7 +285,7 @@ impl GeminiParts {
     }
 
     /// Emits what the caller answered to a call.
-    pub(in crate::format) fn function_response(
+    pub(super) fn function_response(
         &self,
         response: &FunctionResponse,
         out: &mut EventOut,

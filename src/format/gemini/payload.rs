@@ -84,14 +84,14 @@ impl<'a> GeminiCandidate<'a> {
 }
 
 payload! {
-    pub(in crate::format) struct GeminiContent<'a> {
-        pub(in crate::format) parts: Option<Few<Sourced<'a, GeminiPart<'a>>>>,
+    pub(super) struct GeminiContent<'a> {
+        pub(super) parts: Option<Few<Sourced<'a, GeminiPart<'a>>>>,
         /// `model`, unless a gateway sends on what the model was sent.
         pub(super) role: Option<Str<'a>>,
     }
 
     /// A part of an answer: one of its kinds, and flags.
-    pub(in crate::format) struct GeminiPart<'a> {
+    pub(super) struct GeminiPart<'a> {
         pub(super) text: Option<Str<'a>>,
         /// True if the text is thinking.
         pub(super) thought: Option<bool>,

@@ -37,7 +37,8 @@ use crate::format::machine::layout::{RecordValues, RowTables, Table};
 use crate::format::machine::state::{MessageState, Scope};
 use crate::format::repeatable::Repeatable;
 use crate::format::spec::{
-    Begin, End, FailureSpec, Places, Row, Rule, Spec, StartSpec, Wanted, is_one_of, split_each,
+    Begin, End, FailureSpec, Places, Row, Rule, Spec, StartSpec, Wanted, fits, is_one_of,
+    split_each,
 };
 use crate::format::support::emit::{Slot, output};
 use crate::format::support::emitted::{GrownText, hash};
@@ -321,7 +322,7 @@ impl Emitter {
         } else {
             self.content(rule, scope, fields, out)?;
         }
-        self.usage(rule, scope, fields);
+        self.usage(rule, scope, fields, out)?;
         if rule.prompt && self.turn.round.results == results {
             return self.prompt(out);
         }
@@ -673,12 +674,17 @@ impl Emitter {
         Ok(())
     }
 
-    /// Notes what the message costs.
-    fn usage(&mut self, rule: &Rule, scope: Scope, fields: Fields) {
+    /// Notes what the message costs. Of one that has ended, nothing counts for the next.
+    fn usage(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+        let is_late = !self.message.is_open() && self.spec.log.is_none();
         let has_parts = self.spec.log.is_some() && !rule.total;
         let (spec, meter) = (self.spec, &mut self.message.meter);
         for places in rule.usage {
             let Some(counts) = fields.json(places) else { continue };
+            if is_late {
+                let message = "usage came after the end of its message";
+                return out.warn(WarningCode::LateUsage, message);
+            }
             if has_parts && self.turn.round.counts_anew(scope.part) {
                 meter.part();
             }
@@ -698,6 +704,7 @@ impl Emitter {
                 meter.part();
             }
         }
+        Ok(())
     }
 
     fn finish_reason(
@@ -707,7 +714,7 @@ impl Emitter {
         stop_sequence: Option<&str>,
         out: &mut EventOut,
     ) -> Done {
-        let known = self.spec.finish_words.iter().find(|(word, _)| *word == raw);
+        let known = self.spec.finish_words.iter().find(|(word, _)| fits(word, raw));
         let reason: FinishReason =
             known.map_or_else(|| finish::normalise(raw), |(_, reason)| *reason);
         out.finish_as(choice, reason, raw, stop_sequence)

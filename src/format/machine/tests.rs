@@ -485,10 +485,10 @@ fn shown(event: &Event<'_>) -> String {
 /// Members whose JSON is passed on as it is.
 const PASSED_ON: &[&str] = &[
     "usage", "total_usage", "citations", "args", "arguments", "parameters", "error", "prompt",
-    "input", "output", "content", "outputs", "results", "messageMetadata", "annotations",
-    "toolResult", "trace", "meta", "metrics", "result", "usageMetadata", "stats", "changes",
-    "tokens", "token_usage", "token_state", "last_token_usage", "token_details", "rawInput",
-    "rawOutput", "action", "item",
+    "input", "output", "content", "outputs", "response", "results", "messageMetadata",
+    "annotations", "toolResult", "trace", "meta", "metrics", "result", "usageMetadata",
+    "usage_metadata", "stats", "changes", "tokens", "token_usage", "token_state",
+    "last_token_usage", "token_details", "rawInput", "rawOutput", "action", "item",
 ];
 
 /// Turns the order of the members around, and puts one that is unknown before each.
