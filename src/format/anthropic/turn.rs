@@ -155,12 +155,12 @@ fn add(block: &mut Draft, delta: &Draft) {
     for (key, json) in delta.members() {
         match key {
             "type" => {}
-            "partial_json" if is_blank(json) => {}
+            "partial_json" if is_blank(&json) => {}
             // The block's start holds a placeholder.
-            "partial_json" => block.join("input", json),
+            "partial_json" => block.join("input", &json),
             "citation" => block.join("citations", &format!("[{json}]")),
             "encrypted_content" => block.set(key, json),
-            _ => block.join(key, json),
+            _ => block.join(key, &json),
         }
     }
 }

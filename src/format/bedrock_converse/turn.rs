@@ -83,7 +83,8 @@ impl Turn for ConverseTurn {
         let mut blocks = self.blocks.take(ending);
         blocks.retain(|block| {
             let is_blank = block.get("text").is_some_and(is_blank);
-            let is_named = !is_call(block) || block.inner("toolUse").word("name").is_some();
+            let is_named =
+                !is_call(block) || Object::new(&block.json()).word("toolUse.name").is_some();
             is_named && !is_blank && !block.is_empty()
         });
         let kept: Vec<_> = blocks.into_iter().map(finished).collect();
@@ -128,16 +129,17 @@ fn add(block: &mut Draft, delta: &Draft) {
     for (key, json) in delta.members() {
         match key {
             "toolUse" => block.inside(key, |call| {
-                if let Some(input) = Object::new(json).get("input").filter(|json| !is_blank(json)) {
+                let piece = Object::new(&json);
+                if let Some(input) = piece.get("input").filter(|json| !is_blank(json)) {
                     call.join("input", input);
                 }
             }),
-            "reasoningContent" => block.inside(key, |thought| add_thought(thought, json)),
+            "reasoningContent" => block.inside(key, |thought| add_thought(thought, &json)),
             "toolResult" if !json.starts_with('{') => {
-                block.inside(key, |result| result.join("content", json));
+                block.inside(key, |result| result.join("content", &json));
             }
-            "citation" => block.join(key, &array([json.to_owned()])),
-            _ => block.join(key, json),
+            "citation" => block.join(key, &array([json])),
+            _ => block.join(key, &json),
         }
     }
 }
@@ -146,8 +148,8 @@ fn add(block: &mut Draft, delta: &Draft) {
 fn add_thought(thought: &mut Draft, json: &str) {
     for (key, json) in Draft::new(json).members() {
         match key {
-            "text" | "signature" => thought.inside("reasoningText", |text| text.join(key, json)),
-            _ => thought.join(key, json),
+            "text" | "signature" => thought.inside("reasoningText", |text| text.join(key, &json)),
+            _ => thought.join(key, &json),
         }
     }
 }

@@ -44,10 +44,11 @@ impl Turn for CohereTurn {
         for (key, json) in members.members().filter(|(key, _)| !matches!(*key, "type" | "id")) {
             match key {
                 "function" => own.inside(key, |function| {
-                    let arguments = Object::new(json).get("arguments|parameters");
+                    let piece = Object::new(&json);
+                    let arguments = piece.get("arguments|parameters");
                     function.join("arguments", arguments.unwrap_or("null"));
                 }),
-                _ => own.join(key, json),
+                _ => own.join(key, &json),
             }
         }
     }
@@ -57,7 +58,7 @@ impl Turn for CohereTurn {
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut message = std::mem::take(&mut self.message);
+        let mut message = self.message.take();
         let is_blank = |part: &Draft| {
             let text = part.get("text").or(part.get("thinking"));
             text.is_some_and(is_blank)

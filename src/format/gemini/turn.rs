@@ -111,7 +111,7 @@ fn is_only_signature(part: &Draft) -> bool {
 /// Adds a piece of a call. Only the first one has a name; the last one has all arguments.
 fn add_call(part: &mut Draft, mut piece: Draft, is_whole: bool) {
     if part.is_empty() {
-        if piece.get(call_key(&piece)).is_some() {
+        if piece.has(call_key(&piece)) {
             piece.inside(call_key(&piece), |call| {
                 let names = ["partialArgs", "partial_args", "willContinue", "will_continue"];
                 names.iter().for_each(|name| drop(call.remove(name)));
@@ -132,7 +132,7 @@ fn add_call(part: &mut Draft, mut piece: Draft, is_whole: bool) {
 
 /// Returns the key of a part's call, as the part spells it.
 fn call_key(part: &Draft) -> &'static str {
-    if part.get("functionCall").is_some() { "functionCall" } else { "function_call" }
+    if part.has("functionCall") { "functionCall" } else { "function_call" }
 }
 
 /// True for text alone: such parts may be one.

@@ -104,17 +104,13 @@ fn add(step: &mut Draft, delta: &Draft) {
     match delta.text("type").as_deref() {
         // A piece of a message is one of the list of its pieces.
         Some("text" | "text_delta") if is_output => {
-            let mut content = Object::new(&step.json())
-                .each("content")
-                .into_iter()
-                .map(Draft::new)
-                .collect::<Vec<_>>();
             let text = delta.get("text").unwrap_or("null");
-            match content.last_mut().filter(|last| last.get("text").is_some()) {
-                Some(last) => last.join("text", text),
-                None => content.push(Draft::of(&[("type", "\"text\""), ("text", text)])),
-            }
-            step.set("content", array(content.iter().map(Draft::json)));
+            step.inside_list("content", |content| {
+                match content.last_mut().filter(|last| last.has("text")) {
+                    Some(last) => last.join("text", text),
+                    None => content.push(Draft::of(&[("type", "\"text\""), ("text", text)])),
+                }
+            });
         }
         Some("thought_summary") => {
             let piece = delta.get("content").unwrap_or("null");
@@ -123,12 +119,12 @@ fn add(step: &mut Draft, delta: &Draft) {
         Some(kind) if is_output => {
             let mut piece = delta.clone();
             piece.set_first("type", json::quote(kind));
-            step.join("content", &array([piece.json()]));
+            step.inside_list("content", |content| content.push(piece));
         }
         _ => {
             for (key, json) in delta.members().filter(|(key, _)| *key != "type") {
-                if key != "arguments" || !is_blank(json) {
-                    step.join(key, json);
+                if key != "arguments" || !is_blank(&json) {
+                    step.join(key, &json);
                 }
             }
         }

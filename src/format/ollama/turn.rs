@@ -43,7 +43,7 @@ impl Turn for OllamaTurn {
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut message = std::mem::take(&mut self.message);
+        let mut message = self.message.take();
         let mut calls = self.calls.take(ending);
         let is_named = |call: &Draft| Object::new(&call.json()).word("function.name").is_some();
         calls.retain(is_named);

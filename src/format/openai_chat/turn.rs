@@ -81,54 +81,34 @@ const READ_ONLY: &[&str] = &[
 #[derive(Default)]
 struct ChatTurn {
     message: Draft,
-    /// The parts of the content, where it is a list.
-    parts: Option<Vec<Draft>>,
-    details: Vec<Draft>,
-    calls: Drafts<Fragments>,
-}
-
-/// A call, as far as it has come.
-#[derive(Default)]
-struct Fragments {
-    /// All members but the next two.
-    call: Draft,
-    /// The function; all of the call, where the message has only this one.
-    function: Draft,
-    custom: Draft,
-    /// True if it is the message's `function_call`.
-    is_only: bool,
+    calls: Drafts,
 }
 
 impl Turn for ChatTurn {
     fn feed(&mut self, of: Of, piece: Piece<'_>) {
         if of == Of::Message {
             for (key, value) in json::members(piece.json) {
-                self.member(&key, value, piece.is_whole);
+                add_member(&mut self.message, &key, value, piece.is_whole);
             }
             return;
         }
-        self.calls.at(of, piece).add(Draft::new(piece.json));
+        add_to_call(self.calls.at(of, piece), Draft::new(piece.json));
     }
 
     fn size(&self) -> usize {
-        let parts = self.parts.iter().flatten().chain(&self.details);
-        let calls = self.calls.iter().flat_map(|call| [&call.call, &call.function, &call.custom]);
-        self.message.size() + parts.chain(calls).map(Draft::size).sum::<usize>()
+        self.message.size() + self.calls.size()
     }
 
     fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let ChatTurn { mut message, parts, details, mut calls } = std::mem::take(self);
-        let calls = calls.take(ending).into_iter();
-        let (only, calls): (Vec<_>, Vec<_>) = calls.partition(|call| call.is_only);
-        for call in only {
-            message.set("function_call", call.function.json());
+        let (mut message, mut calls) = (self.message.take(), Vec::new());
+        for mut call in self.calls.take(ending) {
+            match call.remove("function_call") {
+                Some(only) => message.set("function_call", only),
+                None => calls.extend(finish_call(call)),
+            }
         }
-        let calls: Vec<_> = calls.into_iter().filter_map(Fragments::json).collect();
-        if let Some(parts) = parts.filter(|parts| !parts.is_empty()) {
-            message.set("content", array(parts.iter().map(Draft::json)));
-        }
-        if !details.is_empty() {
-            message.set("reasoning_details", array(details.iter().map(Draft::json)));
+        if let Some(details) = message.remove("reasoning_details") {
+            message.set("reasoning_details", details);
         }
         finish_members(&mut message);
         if !calls.is_empty() {
@@ -154,7 +134,7 @@ fn finish_members(message: &mut Draft) {
     READ_ONLY.iter().for_each(|key| drop(message.remove(key)));
     let empty: Vec<_> = message
         .members()
-        .filter(|(key, json)| *key != "content" && matches!(*json, "\"\"" | "[]" | "{}"))
+        .filter(|(key, json)| *key != "content" && matches!(&**json, "\"\"" | "[]" | "{}"))
         .map(|(key, _)| key.to_owned())
         .collect();
     empty.iter().for_each(|key| drop(message.remove(key)));
@@ -173,69 +153,64 @@ fn finish_members(message: &mut Draft) {
     }
 }
 
-impl ChatTurn {
-    fn member(&mut self, key: &str, value: RawJson<'_>, is_body: bool) {
-        let json = value.get();
-        match key {
-            _ if json == "null" => {}
-            // They come by themselves.
-            "tool_calls" | "function_call" => {}
-            "content" => self.content(json),
-            "reasoning_details" => {
-                for detail in elements(json).unwrap_or_default() {
-                    self.detail(detail, is_body);
+fn add_member(message: &mut Draft, key: &str, value: RawJson<'_>, is_body: bool) {
+    let json = value.get();
+    match key {
+        _ if json == "null" => {}
+        // They come by themselves.
+        "tool_calls" | "function_call" => {}
+        "content" => add_content(message, json),
+        "reasoning_details" => {
+            for detail in elements(json).unwrap_or_default() {
+                message.inside_list(key, |details| add_detail(details, detail, is_body));
+            }
+        }
+        "audio" => {
+            message.inside(key, |inner| {
+                inner.join_all(json);
+                inner.remove("data");
+            });
+        }
+        // Other texts come whole.
+        _ if json.starts_with('"') && !JOINED.contains(&key) => message.set(key, json),
+        _ => message.join(key, json),
+    }
+}
+
+/// Adds to the content: text, or parts of it.
+fn add_content(message: &mut Draft, json: &str) {
+    let text = |json: &str| Draft::of(&[("type", "\"text\""), ("text", json)]);
+    let Some(new) = elements(json) else {
+        return match message.list("content").filter(|_| json != "\"\"") {
+            Some(parts) => add_part(parts, text(json)),
+            None => message.join("content", json),
+        };
+    };
+    let before = message.get("content").filter(|before| *before != "\"\"").map(text);
+    message.inside_list("content", |parts| {
+        parts.extend(before);
+        new.into_iter().for_each(|part| add_part(parts, Draft::new(part)));
+    });
+}
+
+/// Adds a detail of the reasoning. In a stream, the pieces of one index and type are one detail;
+/// what is encrypted is never joined.
+fn add_detail(details: &mut Vec<Draft>, json: &str, is_body: bool) {
+    let detail = Draft::new(json);
+    let is_same = |last: &&mut Draft| {
+        ["type", "index"].iter().all(|key| last.get(key) == detail.get(key))
+            && detail.text("type").as_deref() != Some("reasoning.encrypted")
+    };
+    match details.last_mut().filter(|last| !is_body && is_same(last)) {
+        Some(last) => {
+            for (key, json) in detail.members() {
+                match key {
+                    "text" | "summary" | "data" => last.join(key, &json),
+                    _ => last.set(key, json),
                 }
             }
-            "audio" => {
-                self.message.inside(key, |inner| {
-                    inner.join_all(json);
-                    inner.remove("data");
-                });
-            }
-            // Other texts come whole.
-            _ if json.starts_with('"') && !JOINED.contains(&key) => self.message.set(key, json),
-            _ => self.message.join(key, json),
         }
-    }
-
-    /// Adds to the content: text, or parts of it.
-    fn content(&mut self, json: &str) {
-        let Some(list) = elements(json) else {
-            match self.parts.as_mut().filter(|_| json != "\"\"") {
-                Some(parts) => add_part(parts, Draft::of(&[("type", "\"text\""), ("text", json)])),
-                None => self.message.join("content", json),
-            }
-            return;
-        };
-        let parts = self.parts.get_or_insert_with(|| {
-            let text = self.message.get("content").filter(|text| !matches!(*text, "\"\"" | "[]"));
-            text.map(|text| Draft::of(&[("type", "\"text\""), ("text", text)]))
-                .into_iter()
-                .collect()
-        });
-        self.message.set("content", "[]");
-        list.iter().for_each(|part| add_part(parts, Draft::new(part)));
-    }
-
-    /// Adds a detail of the reasoning. In a stream, the pieces of one index and type are one
-    /// detail; what is encrypted is never joined.
-    fn detail(&mut self, json: &str, is_body: bool) {
-        let detail = Draft::new(json);
-        let is_same = |last: &&mut Draft| {
-            ["type", "index"].iter().all(|key| last.get(key) == detail.get(key))
-                && detail.text("type").as_deref() != Some("reasoning.encrypted")
-        };
-        match self.details.last_mut().filter(|last| !is_body && is_same(last)) {
-            Some(last) => {
-                for (key, json) in detail.members() {
-                    match key {
-                        "text" | "summary" | "data" => last.join(key, json),
-                        _ => last.set(key, json),
-                    }
-                }
-            }
-            None => self.details.push(detail),
-        }
+        None => details.push(detail),
     }
 }
 
@@ -252,8 +227,8 @@ fn add_part(parts: &mut Vec<Draft>, part: Draft) {
         (Some(last), Some("thinking")) => {
             for (key, json) in part.members() {
                 match key {
-                    "thinking" => add_thoughts(last, json),
-                    "signature" => last.join(key, json),
+                    "thinking" => add_thoughts(last, &json),
+                    "signature" => last.join(key, &json),
                     _ => last.set(key, json),
                 }
             }
@@ -264,13 +239,12 @@ fn add_part(parts: &mut Vec<Draft>, part: Draft) {
 
 /// Adds to a thought, which is text, or a list of parts.
 fn add_thoughts(thought: &mut Draft, json: &str) {
-    let before = thought.get("thinking").and_then(elements);
-    let (Some(before), Some(new)) = (before, elements(json)) else {
-        return thought.join("thinking", json);
-    };
-    let mut parts: Vec<_> = before.into_iter().map(Draft::new).collect();
-    new.into_iter().for_each(|part| add_part(&mut parts, Draft::new(part)));
-    thought.set("thinking", array(parts.iter().map(Draft::json)));
+    match (elements(json), thought.list("thinking")) {
+        (Some(new), Some(parts)) => {
+            new.into_iter().for_each(|part| add_part(parts, Draft::new(part)));
+        }
+        _ => thought.join("thinking", json),
+    }
 }
 
 /// The id of a call, if there is one.
@@ -278,53 +252,51 @@ fn id(call: &Draft) -> Option<String> {
     call.word("id").filter(|id| !is_no_id(id))
 }
 
-impl Fragments {
-    fn add(&mut self, mut piece: Draft) {
-        piece.remove("index");
-        let inner = ["function", "custom"].map(|key| piece.remove(key));
-        if inner.iter().all(Option::is_none)
-            && piece.get("name").or(piece.get("arguments")).is_some()
-        {
-            self.is_only = true;
-            return join_function(&mut self.function, &piece);
-        }
-        let is_new = |(key, json): &(&str, &str)| *json != "\"\"" || self.call.get(key).is_none();
-        for (key, json) in piece.members().filter(is_new).collect::<Vec<_>>() {
-            if key != "id" || id(&self.call).is_none() {
-                self.call.set(key, json);
-            }
-        }
-        for (own, new) in [&mut self.function, &mut self.custom].into_iter().zip(inner) {
-            join_function(own, &Draft::new(&new.unwrap_or_default()));
+/// Adds a fragment to a call.
+fn add_to_call(call: &mut Draft, mut piece: Draft) {
+    piece.remove("index");
+    let inner = ["function", "custom"].map(|key| Some((key, piece.remove(key)?)));
+    if inner == [None, None] && (piece.has("name") || piece.has("arguments")) {
+        return call.inside("function_call", |only| join_function(only, &piece));
+    }
+    for (key, json) in piece.members() {
+        let is_new = json != "\"\"" || !call.has(key);
+        if is_new && (key != "id" || id(call).is_none()) {
+            call.set(key, json);
         }
     }
+    for (key, json) in inner.into_iter().flatten() {
+        call.inside(key, |function| join_function(function, &Draft::new(&json)));
+    }
+}
 
-    /// Returns the call; none if it has no name.
-    fn json(self) -> Option<String> {
-        let Fragments { mut call, mut function, custom, .. } = self;
-        // Snowflake sends both, one of them empty.
-        match function.word("name") {
-            Some(_) => {
-                set_arguments(&mut function);
-                call.set("type", "\"function\"");
-                call.set("function", function.json());
-            }
-            None => {
-                custom.word("name")?;
-                call.set("type", "\"custom\"");
-                call.set("custom", custom.json());
-            }
+/// Returns a call as a request has it; none if it has no name.
+fn finish_call(mut call: Draft) -> Option<String> {
+    let mut named = |key| {
+        let inner = Draft::new(&call.remove(key)?);
+        inner.word("name").is_some().then_some(inner)
+    };
+    // Snowflake sends both, one of them empty.
+    match (named("function"), named("custom")) {
+        (Some(mut function), _) => {
+            set_arguments(&mut function);
+            call.set("type", "\"function\"");
+            call.set("function", function.json());
         }
-        Some(call.json())
+        (None, custom) => {
+            call.set("type", "\"custom\"");
+            call.set("custom", custom?.json());
+        }
     }
+    Some(call.json())
 }
 
 /// Adds a fragment to a function: its arguments are pieces.
 fn join_function(function: &mut Draft, piece: &Draft) {
     for (key, json) in piece.members() {
         match key {
-            "arguments" | "parameters" | "input" => function.join(key, json),
-            "name" => add_name(function, json),
+            "arguments" | "parameters" | "input" => function.join(key, &json),
+            "name" => add_name(function, &json),
             _ => function.set(key, json),
         }
     }

@@ -1,26 +1,75 @@
 //! JSON objects that are put together from the pieces that a provider sends. What came stays as it
 //! came: values are JSON text, and of two strings that are joined each escape is kept.
 
+use std::borrow::Cow;
+
 use crate::event::{Of, Piece};
 use crate::format::turn::Ending;
 use crate::json;
 
-/// An object: its members in their order, each value as JSON text.
+/// An object: its members in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Draft(Vec<(String, String)>);
+pub(crate) struct Draft(Vec<(String, DraftValue)>);
+
+/// The value of a member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum DraftValue {
+    /// JSON text.
+    Json(String),
+    /// An object that is put together itself.
+    Object(Draft),
+    /// A list of objects that are.
+    List(Vec<Draft>),
+}
+
+impl DraftValue {
+    fn json(&self) -> Cow<'_, str> {
+        match self {
+            DraftValue::Json(json) => Cow::Borrowed(json),
+            DraftValue::Object(draft) => Cow::Owned(draft.json()),
+            DraftValue::List(list) => Cow::Owned(json::array(list.iter().map(Draft::json))),
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            DraftValue::Json(json) => json.len(),
+            DraftValue::Object(draft) => draft.size(),
+            DraftValue::List(list) => list.iter().map(Draft::size).sum(),
+        }
+    }
+
+    fn join(&mut self, json: &str) {
+        match self {
+            DraftValue::Json(own) => join(own, json),
+            DraftValue::List(list) => list.extend(objects(json).into_iter().flatten()),
+            DraftValue::Object(_) => *self = DraftValue::Json(json.to_owned()),
+        }
+    }
+}
+
+/// Returns the objects that an array holds, if it is one.
+fn objects(json: &str) -> Option<Vec<Draft>> {
+    Some(json::elements(json)?.into_iter().map(Draft::new).collect())
+}
 
 impl Draft {
     /// Returns the members of an object but for those that are null; of any other value none.
     pub(crate) fn new(json: &str) -> Self {
         let members = json::members(json).into_iter();
         let members = members.filter(|(_, value)| value.get() != "null");
-        Draft(members.map(|(key, value)| (key.into_owned(), value.get().to_owned())).collect())
+        Draft(
+            members
+                .map(|(key, value)| (key.into_owned(), DraftValue::Json(value.get().to_owned())))
+                .collect(),
+        )
     }
 
     /// Returns an object of one type with these members.
     pub(crate) fn of(members: &[(&str, &str)]) -> Self {
         let members = members.iter();
-        Draft(members.map(|(key, json)| ((*key).to_owned(), (*json).to_owned())).collect())
+        let value = |json: &str| DraftValue::Json(json.to_owned());
+        Draft(members.map(|(key, json)| ((*key).to_owned(), value(json))).collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -28,13 +77,33 @@ impl Draft {
     }
 
     /// The members in their order.
-    pub(crate) fn members(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(key, json)| (key.as_str(), json.as_str()))
+    pub(crate) fn members(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value.json()))
     }
 
-    /// The JSON text of a member.
+    fn value(&self, key: &str) -> Option<&DraftValue> {
+        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The value of a member; an empty text if it is new.
+    fn entry(&mut self, key: &str) -> &mut DraftValue {
+        let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
+            self.0.push((key.to_owned(), DraftValue::Json(String::new())));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.value(key).is_some()
+    }
+
+    /// The JSON text of a member; none of one that is put together itself.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, json)| json.as_str())
+        match self.value(key)? {
+            DraftValue::Json(json) => Some(json),
+            DraftValue::Object(_) | DraftValue::List(_) => None,
+        }
     }
 
     /// The text of a member that is a string.
@@ -49,22 +118,19 @@ impl Draft {
 
     /// Sets a member, in its place if it is there.
     pub(crate) fn set(&mut self, key: &str, json: impl Into<String>) {
-        match self.0.iter_mut().find(|(name, _)| name == key) {
-            Some((_, value)) => *value = json.into(),
-            None => self.0.push((key.to_owned(), json.into())),
-        }
+        *self.entry(key) = DraftValue::Json(json.into());
     }
 
     /// Sets a member that has to come first.
     pub(crate) fn set_first(&mut self, key: &str, json: impl Into<String>) {
         self.remove(key);
-        self.0.insert(0, (key.to_owned(), json.into()));
+        self.0.insert(0, (key.to_owned(), DraftValue::Json(json.into())));
     }
 
     /// Takes a member out.
     pub(crate) fn remove(&mut self, key: &str) -> Option<String> {
         let at = self.0.iter().position(|(name, _)| name == key)?;
-        Some(self.0.remove(at).1)
+        Some(self.0.remove(at).1.json().into_owned())
     }
 
     /// Adds a piece to a member: a string to a string, the elements of an array to an array; what is
@@ -74,22 +140,55 @@ impl Draft {
         if json == "null" {
             return;
         }
-        match self.0.iter_mut().find(|(name, _)| name == key) {
-            Some((_, value)) => join(value, json),
-            None => self.0.push((key.to_owned(), json.to_owned())),
+        match self.has(key) {
+            true => self.entry(key).join(json),
+            false => self.set(key, json),
         }
-    }
-
-    /// Returns the object that a member is; one without members if it is none.
-    pub(crate) fn inner(&self, key: &str) -> Draft {
-        self.get(key).map_or_else(Draft::default, Draft::new)
     }
 
     /// Changes the object that a member is, or will be.
     pub(crate) fn inside(&mut self, key: &str, change: impl FnOnce(&mut Draft)) {
-        let mut inner = self.inner(key);
-        change(&mut inner);
-        self.set(key, inner.json());
+        let value = self.entry(key);
+        if let DraftValue::Json(json) = value {
+            *value = DraftValue::Object(Draft::new(json));
+        }
+        if let DraftValue::Object(inner) = value {
+            change(inner);
+        }
+    }
+
+    /// Returns the list of objects that a member is, if it is one.
+    pub(crate) fn list(&mut self, key: &str) -> Option<&mut Vec<Draft>> {
+        let value = &mut self.0.iter_mut().find(|(name, _)| name == key)?.1;
+        if let DraftValue::Json(json) = value
+            && json.starts_with('[')
+        {
+            *value = DraftValue::List(objects(json)?);
+        }
+        match value {
+            DraftValue::List(list) => Some(list),
+            DraftValue::Json(_) | DraftValue::Object(_) => None,
+        }
+    }
+
+    /// Changes the list of objects that a member is, or will be.
+    pub(crate) fn inside_list(&mut self, key: &str, change: impl FnOnce(&mut Vec<Draft>)) {
+        if self.list(key).is_none() {
+            self.set(key, "[]");
+        }
+        if let Some(list) = self.list(key) {
+            change(list);
+        }
+    }
+
+    /// Takes it out, all of its values as JSON text: no more pieces come.
+    pub(crate) fn take(&mut self) -> Self {
+        for (_, value) in &mut self.0 {
+            if let DraftValue::Object(_) | DraftValue::List(_) = value {
+                *value = DraftValue::Json(value.json().into_owned());
+            }
+        }
+        std::mem::take(self)
     }
 
     /// Makes a member an object, as [`object`] does; an empty one if it can't be.
@@ -110,27 +209,27 @@ impl Draft {
 
     /// About how many bytes it takes.
     pub(crate) fn size(&self) -> usize {
-        self.0.iter().map(|(key, json)| key.len() + json.len()).sum()
+        self.0.iter().map(|(key, value)| key.len() + value.size()).sum()
     }
 }
 
 /// Objects that are put together at once: in the order of their places, and else in that in which
 /// they began.
 #[derive(Debug, Default)]
-pub(crate) struct Drafts<T = Draft>(Vec<DraftObject<T>>);
+pub(crate) struct Drafts(Vec<DraftObject>);
 
 #[derive(Debug)]
-struct DraftObject<T> {
+struct DraftObject {
     of: Of,
     place: Option<u64>,
-    draft: T,
+    draft: Draft,
 }
 
-impl<T: Default> Drafts<T> {
+impl Drafts {
     /// Returns the object that a piece is of, begun now if it is new.
-    pub(crate) fn at(&mut self, of: Of, piece: Piece<'_>) -> &mut T {
+    pub(crate) fn at(&mut self, of: Of, piece: Piece<'_>) -> &mut Draft {
         let at = self.0.iter().rposition(|object| object.of == of).unwrap_or_else(|| {
-            self.0.push(DraftObject { of, place: None, draft: T::default() });
+            self.0.push(DraftObject { of, place: None, draft: Draft::default() });
             self.0.len() - 1
         });
         let object = &mut self.0[at];
@@ -139,16 +238,12 @@ impl<T: Default> Drafts<T> {
     }
 
     /// Returns the object that began last.
-    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Draft> {
         self.0.last_mut().map(|object| &mut object.draft)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.0.iter().map(|object| &object.draft)
-    }
-
     /// Takes out all objects of which something goes back.
-    pub(crate) fn take(&mut self, ending: &Ending) -> Vec<T> {
+    pub(crate) fn take(&mut self, ending: &Ending) -> Vec<Draft> {
         self.take_all(ending)
             .into_iter()
             .filter_map(|(draft, drops)| (!drops).then_some(draft))
@@ -156,17 +251,18 @@ impl<T: Default> Drafts<T> {
     }
 
     /// Takes out all objects, each with true if it is a call of which nothing goes back.
-    pub(crate) fn take_all(&mut self, ending: &Ending) -> Vec<(T, bool)> {
+    pub(crate) fn take_all(&mut self, ending: &Ending) -> Vec<(Draft, bool)> {
         let mut objects = std::mem::take(&mut self.0);
         objects.sort_by_key(|object| object.place);
-        objects.into_iter().map(|object| (object.draft, ending.drops(object.of))).collect()
+        objects
+            .into_iter()
+            .map(|mut object| (object.draft.take(), ending.drops(object.of)))
+            .collect()
     }
-}
 
-impl Drafts {
     /// About how many bytes they take.
     pub(crate) fn size(&self) -> usize {
-        self.iter().map(Draft::size).sum()
+        self.0.iter().map(|object| object.draft.size()).sum()
     }
 }
 
