@@ -17,7 +17,7 @@ use crate::event::{
     Event, Finish, FinishReason, InvalidToolCall, Kind, Loose, Native, Of, Piece, Pieces, Reason,
     Start, ToolCall, Turn, Usage, Warning, WarningCode,
 };
-use crate::format::turn::{Appended, Ending, Incomplete};
+use crate::format::turn::{Appended, Ending, Incomplete, Request};
 use crate::format::{self, turn};
 use crate::json;
 use crate::sink::Sink;
@@ -49,7 +49,8 @@ struct TurnsState {
 struct OpenTurn {
     format: String,
     /// None if the format has no requests.
-    builder: Option<Box<dyn turn::Turn>>,
+    request: Option<&'static Request>,
+    turn: turn::Turn,
     /// The plain text, as it came.
     text: Option<String>,
     /// The indexes of the calls that came in its text.
@@ -103,7 +104,8 @@ impl OpenTurn {
         let is_text = row.is_some_and(|row| *row == format::text::FORMAT);
         OpenTurn {
             format: format.to_owned(),
-            builder: row.and_then(|row| row.request).map(|request| (request.turn)()),
+            request: row.and_then(|row| row.request),
+            turn: turn::Turn::default(),
             text: is_text.then(String::new),
             written: BTreeSet::new(),
             made: None,
@@ -115,23 +117,28 @@ impl OpenTurn {
 
     fn size(&self) -> usize {
         let text = self.text.as_ref().map_or(0, String::len);
-        text + self.builder.as_ref().map_or(0, |builder| builder.size())
+        text + self.turn.size()
     }
 
     fn feed(&mut self, of: Of, piece: Piece<'_>) {
         if let Of::Call(index) = of {
             self.native.insert(index);
         }
-        match (&mut self.text, &mut self.builder) {
-            (Some(text), _) => text.push_str(piece.json),
-            (None, Some(builder)) => builder.feed(of, piece),
-            (None, None) => {}
+        match (of, &mut self.text, self.request) {
+            // The request is that of the format inside, if that has one.
+            (Of::Format, ..) => {
+                let inner = format::find(piece.json).and_then(|row| row.request);
+                self.request = inner.or(self.request);
+            }
+            (_, Some(text), _) => text.push_str(piece.json),
+            (_, None, Some(request)) => (request.add)(&mut self.turn, of, piece),
+            (_, None, None) => {}
         }
     }
 
     /// Returns the turn of a message that ended well.
     fn finish(
-        self,
+        mut self,
         say: impl Fn(&str) -> String,
         finish: &Finish<'_>,
     ) -> Result<Appended, Incomplete> {
@@ -142,7 +149,7 @@ impl OpenTurn {
             FinishReason::ContentFilter => "a filter stopped the model",
             _ => "nothing is left of the message",
         };
-        let Some(mut builder) = self.builder else {
+        let Some(request) = self.request else {
             let message = format!("{} is no format of a conversation", self.format);
             return Err(Incomplete(message.into()));
         };
@@ -157,10 +164,11 @@ impl OpenTurn {
             let text = say(&text);
             let own = |(dialect, calls): (&'static Dialect, u64)| dialect.own_words(&text, calls);
             let text = self.made.map_or(&*text, own);
-            builder.feed(Of::Message, Piece::whole(text));
+            (request.add)(&mut self.turn, Of::Message, Piece::whole(text));
         }
         let invalid = self.invalid;
-        let appended = builder.finish(&Ending { finish_reason, wants_tools, invalid })?;
+        let ending = Ending { finish_reason, wants_tools, invalid };
+        let appended = (request.finish)(&mut self.turn, &ending)?;
         if appended.append.is_empty() {
             return Err(Incomplete(why.into()));
         }

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use crate::event::{FinishReason, Of, Output, Piece, Reason};
+use crate::format::support::draft::{Draft, Drafts};
 use crate::json;
 
 /// The row of a provider for the requests that go on with a conversation.
@@ -25,8 +26,10 @@ pub struct Request {
     /// The member that takes the place of the conversation before, where a provider keeps it: the
     /// id of the last answer. The list then holds only what is new.
     pub by_id: Option<&'static str>,
-    /// A new builder.
-    pub turn: fn() -> Box<dyn Turn>,
+    /// Adds the next piece of an object of the message.
+    pub add: fn(turn: &mut Turn, of: Of, piece: Piece<'_>),
+    /// The message ended well: returns what is to be appended.
+    pub finish: fn(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete>,
     /// Fits the elements of a turn to the request that they are appended to: its ids, what a server
     /// that stores nothing can read.
     pub fit: fn(request: &str, append: Vec<String>) -> Vec<String>,
@@ -85,15 +88,35 @@ impl Shape {
     pub const ANY: &'static Shape = &Shape { name: "", marks: &[] };
 }
 
-/// Gathers what the next request has to hold of one choice of a message, from the pieces of the
+/// What the next request has to hold of one choice of a message, put together from the pieces of the
 /// provider's own JSON.
-pub trait Turn: Send {
-    /// Takes the next piece of an object of the message.
-    fn feed(&mut self, of: Of, piece: Piece<'_>);
+#[derive(Debug, Default)]
+pub struct Turn {
+    /// The members of the message itself.
+    pub(crate) message: Draft,
+    /// Its calls, and whatever else it is a list of.
+    pub(crate) objects: Drafts,
+}
+
+impl Turn {
+    /// Takes out all objects of which something goes back.
+    pub(crate) fn take(&mut self, ending: &Ending) -> Vec<Draft> {
+        let objects = self.take_all(ending);
+        objects.filter_map(|(draft, is_dropped)| (!is_dropped).then_some(draft)).collect()
+    }
+
+    /// Takes out all objects, each with true if it is a call of which nothing goes back.
+    pub(crate) fn take_all(
+        &mut self,
+        ending: &Ending,
+    ) -> impl DoubleEndedIterator<Item = (Draft, bool)> {
+        self.objects.take().map(|(of, draft)| (draft, ending.drops(of)))
+    }
+
     /// About how many bytes are kept.
-    fn size(&self) -> usize;
-    /// The message ended well: returns what is to be appended.
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete>;
+    pub(crate) fn size(&self) -> usize {
+        self.message.size() + self.objects.size()
+    }
 }
 
 /// The end of a message.

@@ -5,7 +5,7 @@ use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{
     AnswerBlock, GivenAnswer, declarations, function, given, is_answer, is_typed, user,
 };
-use crate::format::support::draft::{Draft, Drafts, is_blank};
+use crate::format::support::draft::{Draft, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -36,7 +36,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     streams: false,
     marks: &[],
     by_id: None,
-    turn: || Box::new(AnthropicTurn::default()),
+    add,
+    finish,
     fit: |_, append| append,
     is_answer,
     paused: &["content.*.type=server_tool_use", "content.*.type=mcp_tool_use"],
@@ -62,73 +63,58 @@ pub(in crate::format) static REQUEST: Request = Request {
     }),
 };
 
-#[derive(Default)]
-struct AnthropicTurn {
-    blocks: Drafts,
-    /// The id of the container that the provider's tools ran in.
-    container: Option<String>,
+fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+    if of == Of::Message {
+        // The container that the provider's tools ran in.
+        if let Some(id) = Draft::new(piece.json).word("id") {
+            turn.message.set("container", json::quote(&id));
+        }
+        return;
+    }
+    let block = turn.objects.at(of, piece);
+    let piece = Draft::new(piece.json);
+    match block.is_empty() && !piece.text("type").is_some_and(|kind| kind.ends_with("_delta")) {
+        true => *block = piece,
+        false => add_delta(block, &piece),
+    }
 }
 
-impl Turn for AnthropicTurn {
-    fn feed(&mut self, of: Of, piece: Piece<'_>) {
-        if of == Of::Message {
-            self.container = Draft::new(piece.json).word("id").or(self.container.take());
-            return;
+fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+    let mut blocks = turn.take(ending);
+    // The model that the message was handed to refuses another model's thoughts.
+    let is_fallback = |block: &Draft| block.text("type").as_deref() == Some("fallback");
+    let own = blocks.iter().rposition(is_fallback).unwrap_or_default();
+    let mut at = 0..;
+    blocks.retain(|block| at.next().is_some_and(|at| at >= own) || !is_thought(block));
+    let is_text = |block: &Draft| block.text("type").as_deref() == Some("text");
+    let texts: Vec<_> = blocks.iter().map(is_text).collect();
+    let mut at = 0..;
+    blocks.retain(|block| {
+        let at = at.next().unwrap_or_default();
+        // White space goes with the texts around it, and is refused by itself.
+        let is_between = at > 0 && texts.get(at - 1..at + 2) == Some(&[true; 3][..]);
+        match block.text("type").as_deref() {
+            Some("text") if is_between => block.text("text").is_some_and(|text| !text.is_empty()),
+            Some("text") => block.word("text").is_some(),
+            // A thought without a signature was cut, and would be refused.
+            Some("thinking") => block.word("signature").is_some(),
+            Some("tool_use") => block.word("name").is_some(),
+            kind => kind.is_some(),
         }
-        let block = self.blocks.at(of, piece);
-        let piece = Draft::new(piece.json);
-        match block.is_empty() && !piece.text("type").is_some_and(|kind| kind.ends_with("_delta")) {
-            true => *block = piece,
-            false => add(block, &piece),
+    });
+    for block in &mut blocks {
+        if block.get("input").is_some() || is_call(block) {
+            block.set_object("input");
         }
     }
-
-    fn size(&self) -> usize {
-        self.blocks.size()
+    // Text after a call counts as the next turn.
+    blocks.sort_by_key(is_call);
+    if blocks.iter().all(is_thought) {
+        return Err(no_content(ending));
     }
-
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut blocks = self.blocks.take(ending);
-        // The model that the message was handed to refuses another model's thoughts.
-        let is_fallback = |block: &Draft| block.text("type").as_deref() == Some("fallback");
-        let own = blocks.iter().rposition(is_fallback).unwrap_or_default();
-        let mut at = 0..;
-        blocks.retain(|block| at.next().is_some_and(|at| at >= own) || !is_thought(block));
-        let is_text = |block: &Draft| block.text("type").as_deref() == Some("text");
-        let texts: Vec<_> = blocks.iter().map(is_text).collect();
-        let mut at = 0..;
-        blocks.retain(|block| {
-            let at = at.next().unwrap_or_default();
-            // White space goes with the texts around it, and is refused by itself.
-            let is_between = at > 0 && texts.get(at - 1..at + 2) == Some(&[true; 3][..]);
-            match block.text("type").as_deref() {
-                Some("text") if is_between => {
-                    block.text("text").is_some_and(|text| !text.is_empty())
-                }
-                Some("text") => block.word("text").is_some(),
-                // A thought without a signature was cut, and would be refused.
-                Some("thinking") => block.word("signature").is_some(),
-                Some("tool_use") => block.word("name").is_some(),
-                kind => kind.is_some(),
-            }
-        });
-        for block in &mut blocks {
-            if block.get("input").is_some() || is_call(block) {
-                block.set_object("input");
-            }
-        }
-        // Text after a call counts as the next turn.
-        blocks.sort_by_key(is_call);
-        if blocks.iter().all(is_thought) {
-            return Err(no_content(ending));
-        }
-        let container = self.container.take();
-        let set = container.map(|id| ("container", json::quote(&id))).into_iter().collect();
-        Ok(Appended {
-            append: vec![message("assistant", array(blocks.iter().map(Draft::json)))],
-            set,
-        })
-    }
+    let container = turn.message.remove("container");
+    let set = container.map(|id| ("container", id)).into_iter().collect();
+    Ok(Appended { append: vec![message("assistant", array(blocks.iter().map(Draft::json)))], set })
 }
 
 fn is_call(block: &Draft) -> bool {
@@ -145,7 +131,7 @@ fn message(role: &str, content: String) -> String {
 }
 
 /// Adds a delta to a block, which it begins where the block's start is missing.
-fn add(block: &mut Draft, delta: &Draft) {
+fn add_delta(block: &mut Draft, delta: &Draft) {
     if block.is_empty() {
         let kind = delta.text("type").unwrap_or_default();
         let kind = kind.trim_end_matches("_delta").replace("signature", "thinking");

@@ -5,7 +5,7 @@ use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{
     AnswerBlock, GivenAnswer, declarations, function, given, is_answer,
 };
-use crate::format::support::draft::{Draft, Drafts, is_blank};
+use crate::format::support::draft::{Draft, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -34,7 +34,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     streams: false,
     marks: &[],
     by_id: None,
-    turn: || Box::new(ConverseTurn::default()),
+    add,
+    finish,
     fit: |_, append| append,
     is_answer,
     paused: &["content.*.toolUse.type=server_tool_use"],
@@ -60,40 +61,28 @@ pub(in crate::format) static REQUEST: Request = Request {
     }),
 };
 
-#[derive(Default)]
-struct ConverseTurn {
-    blocks: Drafts,
+fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+    let block = turn.objects.at(of, piece);
+    let is_start = matches!(of, Of::Call(_)) && block.is_empty();
+    match piece.is_whole || is_start {
+        true => *block = Draft::new(piece.json),
+        false => add_delta(block, &Draft::new(piece.json)),
+    }
 }
 
-impl Turn for ConverseTurn {
-    fn feed(&mut self, of: Of, piece: Piece<'_>) {
-        let block = self.blocks.at(of, piece);
-        let is_start = matches!(of, Of::Call(_)) && block.is_empty();
-        match piece.is_whole || is_start {
-            true => *block = Draft::new(piece.json),
-            false => add(block, &Draft::new(piece.json)),
-        }
+fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+    let mut blocks = turn.take(ending);
+    blocks.retain(|block| {
+        let is_blank = block.get("text").is_some_and(is_blank);
+        let is_named = !is_call(block) || Object::new(&block.json()).word("toolUse.name").is_some();
+        is_named && !is_blank && !block.is_empty()
+    });
+    let kept: Vec<_> = blocks.into_iter().map(finished).collect();
+    if kept.iter().all(|block| block.get("reasoningContent").is_some()) {
+        return Err(no_content(ending));
     }
-
-    fn size(&self) -> usize {
-        self.blocks.size()
-    }
-
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut blocks = self.blocks.take(ending);
-        blocks.retain(|block| {
-            let is_blank = block.get("text").is_some_and(is_blank);
-            let is_named =
-                !is_call(block) || Object::new(&block.json()).word("toolUse.name").is_some();
-            is_named && !is_blank && !block.is_empty()
-        });
-        let kept: Vec<_> = blocks.into_iter().map(finished).collect();
-        if kept.iter().all(|block| block.get("reasoningContent").is_some()) {
-            return Err(no_content(ending));
-        }
-        let message = message("assistant", kept.iter().map(Draft::json));
-        Ok(Appended { append: vec![message], set: Vec::new() })
-    }
+    let message = message("assistant", kept.iter().map(Draft::json));
+    Ok(Appended { append: vec![message], set: Vec::new() })
 }
 
 /// Returns a message of a role with these blocks.
@@ -125,7 +114,7 @@ fn finished(mut block: Draft) -> Draft {
 }
 
 /// Adds a delta to a block; the start of a result is one.
-fn add(block: &mut Draft, delta: &Draft) {
+fn add_delta(block: &mut Draft, delta: &Draft) {
     for (key, json) in delta.members() {
         match key {
             "toolUse" => block.inside(key, |call| {

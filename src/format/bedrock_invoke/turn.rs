@@ -1,19 +1,18 @@
 //! The next request of InvokeModel: that of the format inside.
 
-use crate::event::{Of, Piece};
+use crate::format::anthropic::turn as anthropic;
 use crate::format::bedrock_converse::turn as converse;
 use crate::format::openai_chat::turn as chat;
 use crate::format::support::object::Object;
-use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, Turn, no_content,
-};
-use crate::format::{self, anthropic::turn as anthropic};
+use crate::format::turn::{Answer, Call, Request, Shape, no_content};
 
 /// Anthropic's, but for the calls of models that have none of its blocks.
 pub(super) static REQUEST: Request = Request {
     // The body is that of the model's own provider.
     shape: Shape::ANY,
-    turn: || Box::new(InvokeTurn::default()),
+    // The pieces come after the name of the format inside, whose request then counts.
+    add: |_, _, _| {},
+    finish: |_, ending| Err(no_content(ending)),
     calls,
     results,
     new: r#"{"anthropic_version":"bedrock-2023-05-31","max_tokens":8192,"messages":[]}"#,
@@ -40,32 +39,4 @@ fn results(answers: &[Answer<'_>]) -> Vec<String> {
         _ => &anthropic::REQUEST,
     };
     (request.results)(answers)
-}
-
-/// The builder of the format inside, once it is known.
-#[derive(Default)]
-struct InvokeTurn(Option<Box<dyn Turn>>);
-
-impl Turn for InvokeTurn {
-    fn feed(&mut self, of: Of, piece: Piece<'_>) {
-        match (of, &mut self.0) {
-            (Of::Format, inner) => {
-                let request = format::find(piece.json).and_then(|row| row.request);
-                *inner = request.map(|request| (request.turn)());
-            }
-            (_, Some(inner)) => inner.feed(of, piece),
-            (_, None) => {}
-        }
-    }
-
-    fn size(&self) -> usize {
-        self.0.as_ref().map_or(0, |inner| inner.size())
-    }
-
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        match &mut self.0 {
-            Some(inner) => inner.finish(ending),
-            None => Err(no_content(ending)),
-        }
-    }
 }

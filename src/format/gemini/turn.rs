@@ -3,7 +3,7 @@
 
 use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{GivenAnswer, declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, Drafts};
+use crate::format::support::draft::Draft;
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -18,7 +18,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     streams: false,
     marks: &[],
     by_id: None,
-    turn: || Box::new(GeminiTurn::default()),
+    add,
+    finish,
     fit: |_, append| append,
     is_answer,
     paused: &[],
@@ -52,45 +53,35 @@ pub(in crate::format) static REQUEST: Request = Request {
 const CALL: &str = "functionCall|function_call";
 const SIGNATURE: &str = "thoughtSignature|thought_signature";
 
-/// The parts, as far as they have come.
-#[derive(Default)]
-struct GeminiTurn(Drafts);
-
-impl Turn for GeminiTurn {
-    fn feed(&mut self, of: Of, piece: Piece<'_>) {
-        let part = Draft::new(piece.json);
-        if let Of::Call(_) = of {
-            return add_call(self.0.at(of, piece), part, piece.is_whole);
-        }
-        if part.members().all(|(key, json)| key == "thought" || (key == "text" && json == "\"\"")) {
-            return;
-        }
-        match self.0.last_mut().filter(|last| is_plain(last) && is_plain(&part)) {
-            Some(last) if last.get("thought") == part.get("thought") => {
-                last.join("text", part.get("text").unwrap_or("null"));
-            }
-            _ => *self.0.at(of, piece) = part,
-        }
+fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+    let part = Draft::new(piece.json);
+    if let Of::Call(_) = of {
+        return add_call(turn.objects.at(of, piece), part, piece.is_whole);
     }
-
-    fn size(&self) -> usize {
-        self.0.size()
+    if part.members().all(|(key, json)| key == "thought" || (key == "text" && json == "\"\"")) {
+        return;
     }
-
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let kept = self.0.take_all(ending).into_iter().filter(|(part, is_dropped)| {
-            let call = call_of(&part.json());
-            let is_named = |call: String| Object::new(&call).word("name").is_some();
-            call.is_none_or(|call| is_named(call) && !is_dropped)
-        });
-        let kept: Vec<_> = kept.map(|(part, _)| part).collect();
-        let is_thought = |part: &Draft| part.get("thought") == Some("true");
-        if kept.iter().all(|part| is_thought(part) || is_only_signature(part)) {
-            return Err(no_content(ending));
+    match turn.objects.last_mut().filter(|last| is_plain(last) && is_plain(&part)) {
+        Some(last) if last.get("thought") == part.get("thought") => {
+            last.join("text", part.get("text").unwrap_or("null"));
         }
-        let parts = kept.iter().map(Draft::json);
-        Ok(Appended { append: vec![content("model", parts)], set: Vec::new() })
+        _ => *turn.objects.at(of, piece) = part,
     }
+}
+
+fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+    let kept = turn.take_all(ending).filter(|(part, is_dropped)| {
+        let call = call_of(&part.json());
+        let is_named = |call: String| Object::new(&call).word("name").is_some();
+        call.is_none_or(|call| is_named(call) && !is_dropped)
+    });
+    let kept: Vec<_> = kept.map(|(part, _)| part).collect();
+    let is_thought = |part: &Draft| part.get("thought") == Some("true");
+    if kept.iter().all(|part| is_thought(part) || is_only_signature(part)) {
+        return Err(no_content(ending));
+    }
+    let parts = kept.iter().map(Draft::json);
+    Ok(Appended { append: vec![content("model", parts)], set: Vec::new() })
 }
 
 /// Returns a content of a role with these parts.

@@ -4,7 +4,7 @@
 use crate::event::{Of, Output, Piece};
 use crate::format::openai_chat::turn as chat;
 use crate::format::support::answers::{declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, Drafts, is_blank};
+use crate::format::support::draft::{Draft, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -30,7 +30,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     streams: false,
     marks: &[],
     by_id: Some("previous_interaction_id"),
-    turn: || Box::new(InteractionsTurn::default()),
+    add,
+    finish,
     fit: |_, append| append,
     is_answer: |step| match Object::new(step).word("type") {
         Some(kind) => kind != "user_input" && kind != "function_result",
@@ -63,43 +64,33 @@ pub(in crate::format) static REQUEST: Request = Request {
     }),
 };
 
-/// The steps, as far as they have come.
-#[derive(Default)]
-struct InteractionsTurn(Drafts);
-
-impl Turn for InteractionsTurn {
-    fn feed(&mut self, of: Of, piece: Piece<'_>) {
-        let step = self.0.at(of, piece);
-        match step.is_empty() {
-            true => *step = Draft::new(piece.json),
-            false => add(step, &Draft::new(piece.json)),
-        }
-    }
-
-    fn size(&self) -> usize {
-        self.0.size()
-    }
-
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut steps = self.0.take(ending);
-        for step in &mut steps {
-            if step.get("signature") == Some("\"\"") {
-                step.remove("signature");
-            }
-            if step.get("arguments").is_some() {
-                step.set_object("arguments");
-            }
-        }
-        let is_thought = |step: &Draft| step.text("type").as_deref() == Some("thought");
-        if steps.iter().all(is_thought) {
-            return Err(no_content(ending));
-        }
-        Ok(Appended { append: steps.iter().map(Draft::json).collect(), set: Vec::new() })
+fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+    let step = turn.objects.at(of, piece);
+    match step.is_empty() {
+        true => *step = Draft::new(piece.json),
+        false => add_delta(step, &Draft::new(piece.json)),
     }
 }
 
+fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+    let mut steps = turn.take(ending);
+    for step in &mut steps {
+        if step.get("signature") == Some("\"\"") {
+            step.remove("signature");
+        }
+        if step.get("arguments").is_some() {
+            step.set_object("arguments");
+        }
+    }
+    let is_thought = |step: &Draft| step.text("type").as_deref() == Some("thought");
+    if steps.iter().all(is_thought) {
+        return Err(no_content(ending));
+    }
+    Ok(Appended { append: steps.iter().map(Draft::json).collect(), set: Vec::new() })
+}
+
 /// Adds a delta to a step.
-fn add(step: &mut Draft, delta: &Draft) {
+fn add_delta(step: &mut Draft, delta: &Draft) {
     let is_output = step.text("type").as_deref() == Some("model_output");
     match delta.text("type").as_deref() {
         // A piece of a message is one of the list of its pieces.

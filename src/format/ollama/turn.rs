@@ -3,7 +3,7 @@
 use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
 use crate::format::support::answers::{function, given, plain};
-use crate::format::support::draft::{Draft, Drafts, is_blank};
+use crate::format::support::draft::{Draft, is_blank};
 use crate::format::support::object::Object;
 use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
 use crate::json::{self, AsIs, array, object_of};
@@ -12,7 +12,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     endpoints: &["/api/chat"],
     streams: true,
     marks: &["options", "keep_alive", "think"],
-    turn: || Box::new(OllamaTurn::default()),
+    add,
+    finish,
     fit: |_, append| append,
     calls,
     results: |answers| answers.iter().map(result).collect(),
@@ -20,51 +21,36 @@ pub(in crate::format) static REQUEST: Request = Request {
     ..chat::REQUEST
 };
 
-/// The message, as far as it has come: its texts and its lists grow.
-#[derive(Default)]
-struct OllamaTurn {
-    message: Draft,
-    calls: Drafts,
+fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+    match of {
+        Of::Message => {
+            turn.message.join_all(piece.json);
+            turn.message.remove("tool_calls");
+        }
+        _ => *turn.objects.at(of, piece) = Draft::new(piece.json),
+    }
 }
 
-impl Turn for OllamaTurn {
-    fn feed(&mut self, of: Of, piece: Piece<'_>) {
-        match of {
-            Of::Message => {
-                self.message.join_all(piece.json);
-                self.message.remove("tool_calls");
-            }
-            _ => *self.calls.at(of, piece) = Draft::new(piece.json),
-        }
+fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+    let mut message = turn.message.take();
+    let mut calls = turn.take(ending);
+    let is_named = |call: &Draft| Object::new(&call.json()).word("function.name").is_some();
+    calls.retain(is_named);
+    for call in &mut calls {
+        call.inside("function", |function| {
+            function.remove("index");
+            chat::rename_arguments(function);
+            // Text is refused here.
+            function.set_object("arguments");
+        });
     }
-
-    fn size(&self) -> usize {
-        self.message.size() + self.calls.size()
+    message.set_list("tool_calls", &calls);
+    let has_text = message.get("content").is_some_and(|text| !is_blank(text));
+    if calls.is_empty() && !has_text && message.get("images").is_none() {
+        return Err(no_content(ending));
     }
-
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let mut message = self.message.take();
-        let mut calls = self.calls.take(ending);
-        let is_named = |call: &Draft| Object::new(&call.json()).word("function.name").is_some();
-        calls.retain(is_named);
-        for call in &mut calls {
-            call.inside("function", |function| {
-                function.remove("index");
-                chat::rename_arguments(function);
-                // Text is refused here.
-                function.set_object("arguments");
-            });
-        }
-        if !calls.is_empty() {
-            message.set("tool_calls", array(calls.iter().map(Draft::json)));
-        }
-        let has_text = message.get("content").is_some_and(|text| !is_blank(text));
-        if calls.is_empty() && !has_text && message.get("images").is_none() {
-            return Err(no_content(ending));
-        }
-        message.set_first("role", "\"assistant\"");
-        Ok(Appended { append: vec![message.json()], set: Vec::new() })
-    }
+    message.set_first("role", "\"assistant\"");
+    Ok(Appended { append: vec![message.json()], set: Vec::new() })
 }
 
 fn calls(append: &[String]) -> Vec<Call> {

@@ -4,7 +4,7 @@ use crate::event::{Of, Output, Piece, is_no_id};
 use crate::format::support::answers::{
     GivenAnswer, functions, given, is_answer, is_typed, plain, user,
 };
-use crate::format::support::draft::{Draft, Drafts, is_blank, object};
+use crate::format::support::draft::{Draft, is_blank, object};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -40,7 +40,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     streams: false,
     marks: &[],
     by_id: None,
-    turn: || Box::new(ChatTurn::default()),
+    add,
+    finish,
     fit,
     is_answer,
     paused: &[],
@@ -77,56 +78,43 @@ const READ_ONLY: &[&str] = &[
     "parsed_arguments", "provider_specific_fields", "token_ids", "usage",
 ];
 
-/// The message of one choice, as far as it has come.
-#[derive(Default)]
-struct ChatTurn {
-    message: Draft,
-    calls: Drafts,
+fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+    if of == Of::Message {
+        for (key, value) in json::members(piece.json) {
+            add_member(&mut turn.message, &key, value, piece.is_whole);
+        }
+        return;
+    }
+    add_to_call(turn.objects.at(of, piece), Draft::new(piece.json));
 }
 
-impl Turn for ChatTurn {
-    fn feed(&mut self, of: Of, piece: Piece<'_>) {
-        if of == Of::Message {
-            for (key, value) in json::members(piece.json) {
-                add_member(&mut self.message, &key, value, piece.is_whole);
-            }
-            return;
+fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+    let (mut message, mut calls) = (turn.message.take(), Vec::new());
+    for mut call in turn.take(ending) {
+        match call.remove("function_call") {
+            Some(only) => message.set("function_call", only),
+            None => calls.extend(finish_call(call)),
         }
-        add_to_call(self.calls.at(of, piece), Draft::new(piece.json));
     }
-
-    fn size(&self) -> usize {
-        self.message.size() + self.calls.size()
+    if let Some(details) = message.remove("reasoning_details") {
+        message.set("reasoning_details", details);
     }
-
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let (mut message, mut calls) = (self.message.take(), Vec::new());
-        for mut call in self.calls.take(ending) {
-            match call.remove("function_call") {
-                Some(only) => message.set("function_call", only),
-                None => calls.extend(finish_call(call)),
-            }
-        }
-        if let Some(details) = message.remove("reasoning_details") {
-            message.set("reasoning_details", details);
-        }
-        finish_members(&mut message);
-        if !calls.is_empty() {
-            message.set("tool_calls", array(calls));
-        }
-        let has_calls = message.get("tool_calls").or(message.get("function_call")).is_some();
-        let content = message.get("content");
-        let is_blank = content.is_none_or(|content| is_blank(content) || content == "[]");
-        let has_more = ["refusal", "audio", "images"].iter().any(|key| message.get(key).is_some());
-        if !has_calls && is_blank && !has_more {
-            return Err(no_content(ending));
-        }
-        if content.is_none() {
-            message.set_first("content", "null");
-        }
-        message.set_first("role", "\"assistant\"");
-        Ok(Appended { append: vec![message.json()], set: Vec::new() })
+    finish_members(&mut message);
+    if !calls.is_empty() {
+        message.set("tool_calls", array(calls));
     }
+    let has_calls = message.get("tool_calls").or(message.get("function_call")).is_some();
+    let content = message.get("content");
+    let is_blank = content.is_none_or(|content| is_blank(content) || content == "[]");
+    let has_more = ["refusal", "audio", "images"].iter().any(|key| message.get(key).is_some());
+    if !has_calls && is_blank && !has_more {
+        return Err(no_content(ending));
+    }
+    if content.is_none() {
+        message.set_first("content", "null");
+    }
+    message.set_first("role", "\"assistant\"");
+    Ok(Appended { append: vec![message.json()], set: Vec::new() })
 }
 
 /// Takes off a message what must not go back.

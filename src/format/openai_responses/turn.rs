@@ -5,7 +5,7 @@ use crate::event::{Of, Output, Piece};
 use crate::format::support::answers::{
     AnswerBlock, GivenAnswer, declarations, given, is_answer, is_typed, plain, user,
 };
-use crate::format::support::draft::{Draft, Drafts, object};
+use crate::format::support::draft::{Draft, object};
 use crate::format::support::object::Object;
 use crate::format::turn::{
     Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
@@ -31,7 +31,8 @@ pub(in crate::format) static REQUEST: Request = Request {
     streams: false,
     marks: &[],
     by_id: Some("previous_response_id"),
-    turn: || Box::new(ResponsesTurn::default()),
+    add,
+    finish,
     fit: |request, append| match Object::new(request).flag("store") {
         Some(false) => without_ids(append),
         _ => append,
@@ -74,56 +75,45 @@ pub(in crate::format) static REQUEST: Request = Request {
     }),
 };
 
-/// The items that are whole; of a call that is not, the pieces of its arguments.
-#[derive(Default)]
-struct ResponsesTurn(Drafts);
+fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+    let item = turn.objects.at(of, piece);
+    if !piece.is_whole {
+        return item.join("arguments", piece.json);
+    }
+    let pieces = std::mem::replace(item, Draft::new(piece.json));
+    // An item may repeat nothing of its pieces.
+    if let (Some(arguments), Some("\"\"")) = (pieces.get("arguments"), item.get("arguments")) {
+        item.set("arguments", arguments);
+    }
+}
 
-impl Turn for ResponsesTurn {
-    fn feed(&mut self, of: Of, piece: Piece<'_>) {
-        let item = self.0.at(of, piece);
-        if !piece.is_whole {
-            return item.join("arguments", piece.json);
+fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+    let (mut append, mut has_more) = (Vec::new(), false);
+    // A thought and the item after it are a pair: it is not accepted without what it led to.
+    let mut is_kept = !ending.finish_reason.is_cut();
+    for (mut item, is_dropped) in turn.take_all(ending).rev() {
+        let kind = item.text("type").unwrap_or_default();
+        if kind.is_empty() {
+            return Err(Incomplete("the item of a call never came".into()));
         }
-        let pieces = std::mem::replace(item, Draft::new(piece.json));
-        // An item may repeat nothing of its pieces.
-        if let (Some(arguments), Some("\"\"")) = (pieces.get("arguments"), item.get("arguments")) {
-            item.set("arguments", arguments);
+        if kind == "message" && is_unreadable(&item) {
+            return Err(Incomplete("a text of the message is no string".into()));
+        }
+        if kind == "message" && !has_content(&item) {
+            continue;
+        }
+        is_kept = if kind == "reasoning" { is_kept } else { !(is_dropped && is_answered(&item)) };
+        has_more |= is_kept && kind != "reasoning";
+        if is_kept {
+            finish_item(&mut item, &kind);
+            append.push(item.json());
         }
     }
-
-    fn size(&self) -> usize {
-        self.0.size()
+    append.reverse();
+    if !has_more {
+        return Err(no_content(ending));
     }
-
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let (mut append, mut has_more) = (Vec::new(), false);
-        // A thought and the item after it are a pair: it is not accepted without what it led to.
-        let mut is_kept = !ending.finish_reason.is_cut();
-        for (mut item, is_dropped) in self.0.take_all(ending).into_iter().rev() {
-            let kind = item.text("type").unwrap_or_default();
-            if kind.is_empty() {
-                return Err(Incomplete("the item of a call never came".into()));
-            }
-            if kind == "message" && is_unreadable(&item) {
-                return Err(Incomplete("a text of the message is no string".into()));
-            }
-            if kind == "message" && !has_content(&item) {
-                continue;
-            }
-            is_kept =
-                if kind == "reasoning" { is_kept } else { !(is_dropped && is_answered(&item)) };
-            has_more |= is_kept && kind != "reasoning";
-            if is_kept {
-                finish_item(&mut item, &kind);
-                append.push(item.json());
-            }
-        }
-        append.reverse();
-        if !has_more {
-            return Err(no_content(ending));
-        }
-        Ok(Appended { append, set: Vec::new() })
-    }
+    Ok(Appended { append, set: Vec::new() })
 }
 
 /// True for a message that says anything. An empty one is refused.

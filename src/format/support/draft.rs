@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use crate::event::{Of, Piece};
-use crate::format::turn::Ending;
 use crate::json;
 
 /// An object: its members in their order.
@@ -119,6 +118,13 @@ impl Draft {
     /// Sets a member, in its place if it is there.
     pub(crate) fn set(&mut self, key: &str, json: impl Into<String>) {
         *self.entry(key) = DraftValue::Json(json.into());
+    }
+
+    /// Sets a member to a list of objects, if there are any.
+    pub(crate) fn set_list(&mut self, key: &str, list: &[Draft]) {
+        if !list.is_empty() {
+            self.set(key, json::array(list.iter().map(Draft::json)));
+        }
     }
 
     /// Sets a member that has to come first.
@@ -242,22 +248,11 @@ impl Drafts {
         self.0.last_mut().map(|object| &mut object.draft)
     }
 
-    /// Takes out all objects of which something goes back.
-    pub(crate) fn take(&mut self, ending: &Ending) -> Vec<Draft> {
-        self.take_all(ending)
-            .into_iter()
-            .filter_map(|(draft, drops)| (!drops).then_some(draft))
-            .collect()
-    }
-
-    /// Takes out all objects, each with true if it is a call of which nothing goes back.
-    pub(crate) fn take_all(&mut self, ending: &Ending) -> Vec<(Draft, bool)> {
+    /// Takes out all objects, each with what it is.
+    pub(crate) fn take(&mut self) -> impl DoubleEndedIterator<Item = (Of, Draft)> {
         let mut objects = std::mem::take(&mut self.0);
         objects.sort_by_key(|object| object.place);
-        objects
-            .into_iter()
-            .map(|mut object| (object.draft.take(), ending.drops(object.of)))
-            .collect()
+        objects.into_iter().map(|mut object| (object.of, object.draft.take()))
     }
 
     /// About how many bytes they take.

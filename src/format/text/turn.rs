@@ -3,30 +3,22 @@
 
 use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
+use crate::format::support::draft::is_blank;
 use crate::format::turn::{Appended, Ending, Incomplete, Request, Shape, Turn, no_content};
 use crate::json;
 
-pub(super) static REQUEST: Request =
-    Request { shape: Shape::ANY, turn: || Box::new(TextTurn::default()), ..chat::REQUEST };
+pub(super) static REQUEST: Request = Request { shape: Shape::ANY, add, finish, ..chat::REQUEST };
 
-#[derive(Default)]
-struct TextTurn(String);
+/// The piece is the text, once what a program printed besides is taken out.
+fn add(turn: &mut Turn, _: Of, piece: Piece<'_>) {
+    turn.message.set("content", json::quote(piece.json));
+}
 
-impl Turn for TextTurn {
-    fn feed(&mut self, _: Of, piece: Piece<'_>) {
-        self.0.push_str(piece.json);
+fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+    let mut message = turn.message.take();
+    if message.get("content").is_none_or(is_blank) {
+        return Err(no_content(ending));
     }
-
-    fn size(&self) -> usize {
-        self.0.len()
-    }
-
-    fn finish(&mut self, ending: &Ending) -> Result<Appended, Incomplete> {
-        let text = std::mem::take(&mut self.0);
-        if text.trim().is_empty() {
-            return Err(no_content(ending));
-        }
-        let message = format!("{{\"role\":\"assistant\",\"content\":{}}}", json::quote(&text));
-        Ok(Appended { append: vec![message], set: Vec::new() })
-    }
+    message.set_first("role", "\"assistant\"");
+    Ok(Appended { append: vec![message.json()], set: Vec::new() })
 }
