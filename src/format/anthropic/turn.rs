@@ -1,17 +1,7 @@
 //! The next request of the Messages API: the assistant's blocks as they came, and one message of
 //! the user's with all results.
 
-use crate::event::{Of, Output, Piece};
-use crate::format::support::answers::{
-    AnswerBlock, GivenAnswer, declarations, function, given, is_answer, is_typed, user,
-};
-use crate::format::support::draft::{Draft, is_blank};
-use crate::format::support::object::Object;
-use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
-    no_content,
-};
-use crate::json::{self, AsIs, array, object_of};
+use crate::format::support::turn_prelude::*;
 
 static SHAPE: Shape = Shape {
     name: "anthropic",
@@ -41,8 +31,12 @@ pub(in crate::format) static REQUEST: Request = Request {
     fit: |_, append| append,
     is_answer,
     paused: &["content.*.type=server_tool_use", "content.*.type=mcp_tool_use"],
-    calls,
-    results,
+    calls: |append| {
+        calls_in(append, "content", |block| {
+            (block.kind("type") == "tool_use").then(|| function(block, "id", "name"))
+        })
+    },
+    results: |answers| vec![message_of("user", "content", answers.iter().map(result))],
     user,
     system: System::text(&["system"]),
     // The most that every model of its has allowed since Claude 3.5.
@@ -114,7 +108,8 @@ fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
     }
     let container = turn.message.remove("container");
     let set = container.map(|id| ("container", id)).into_iter().collect();
-    Ok(Appended { append: vec![message("assistant", array(blocks.iter().map(Draft::json)))], set })
+    let message = message_of("assistant", "content", blocks.iter().map(Draft::json));
+    Ok(Appended { append: vec![message], set })
 }
 
 fn is_call(block: &Draft) -> bool {
@@ -123,11 +118,6 @@ fn is_call(block: &Draft) -> bool {
 
 fn is_thought(block: &Draft) -> bool {
     matches!(block.text("type").as_deref(), Some("thinking" | "redacted_thinking"))
-}
-
-/// Returns a message of a role with this content.
-fn message(role: &str, content: String) -> String {
-    object_of!(line; "role": role, "content": AsIs(&content))
 }
 
 /// Adds a delta to a block, which it begins where the block's start is missing.
@@ -149,18 +139,6 @@ fn add_delta(block: &mut Draft, delta: &Draft) {
             _ => block.join(key, &json),
         }
     }
-}
-
-/// Returns the calls in the blocks of a turn that are the caller's.
-fn calls(append: &[String]) -> Vec<Call> {
-    let blocks = append.iter().flat_map(|message| Object::new(message).each("content"));
-    let calls = blocks.map(Object::new);
-    let calls = calls.filter(|block| block.word("type").as_deref() == Some("tool_use"));
-    calls.map(|block| function(&block, "id", "name")).collect()
-}
-
-fn results(answers: &[Answer<'_>]) -> Vec<String> {
-    vec![message("user", array(answers.iter().map(result)))]
 }
 
 fn result(answer: &Answer<'_>) -> String {

@@ -1,17 +1,7 @@
 //! The next request of Converse: the assistant's blocks as they came, and one message of the
 //! user's with all results.
 
-use crate::event::{Of, Output, Piece};
-use crate::format::support::answers::{
-    AnswerBlock, GivenAnswer, declarations, function, given, is_answer,
-};
-use crate::format::support::draft::{Draft, is_blank};
-use crate::format::support::object::Object;
-use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
-    no_content,
-};
-use crate::json::{self, AsIs, array, object_of};
+use crate::format::support::turn_prelude::*;
 
 static SHAPE: Shape = Shape {
     name: "bedrock-converse",
@@ -39,9 +29,14 @@ pub(in crate::format) static REQUEST: Request = Request {
     fit: |_, append| append,
     is_answer,
     paused: &["content.*.toolUse.type=server_tool_use"],
-    calls,
-    results,
-    user: |text| message("user", [text_block(text)]),
+    calls: |append| {
+        calls_in(append, "content", |block| {
+            let call = Object::new(block.get("toolUse")?);
+            (call.kind("type") != "server_tool_use").then(|| function(&call, "toolUseId", "name"))
+        })
+    },
+    results: |answers| vec![message_of("user", "content", answers.iter().map(result))],
+    user: |text| message_of("user", "content", [text_block(text)]),
     system: System { paths: &["system"], form: |text| array([text_block(text)]) },
     new: r#"{"messages":[]}"#,
     tools: |tools| {
@@ -81,13 +76,8 @@ fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
     if kept.iter().all(|block| block.get("reasoningContent").is_some()) {
         return Err(no_content(ending));
     }
-    let message = message("assistant", kept.iter().map(Draft::json));
+    let message = message_of("assistant", "content", kept.iter().map(Draft::json));
     Ok(Appended { append: vec![message], set: Vec::new() })
-}
-
-/// Returns a message of a role with these blocks.
-fn message(role: &str, blocks: impl IntoIterator<Item = String>) -> String {
-    object_of!(line; "role": role, "content": AsIs(&array(blocks)))
 }
 
 fn text_block(text: &str) -> String {
@@ -141,18 +131,6 @@ fn add_thought(thought: &mut Draft, json: &str) {
             _ => thought.join(key, &json),
         }
     }
-}
-
-/// Returns the calls in the blocks of a turn that are the caller's.
-fn calls(append: &[String]) -> Vec<Call> {
-    let blocks = append.iter().flat_map(|message| Object::new(message).each("content"));
-    let calls = blocks.filter_map(|block| Object::new(block).get("toolUse")).map(Object::new);
-    let calls = calls.filter(|call| call.word("type").as_deref() != Some("server_tool_use"));
-    calls.map(|call| function(&call, "toolUseId", "name")).collect()
-}
-
-fn results(answers: &[Answer<'_>]) -> Vec<String> {
-    vec![message("user", answers.iter().map(result))]
 }
 
 fn result(answer: &Answer<'_>) -> String {

@@ -3,8 +3,7 @@
 use crate::format::anthropic::turn as anthropic;
 use crate::format::bedrock_converse::turn as converse;
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::object::Object;
-use crate::format::turn::{Answer, Call, Request, Shape, no_content};
+use crate::format::support::turn_prelude::*;
 
 /// Anthropic's, but for the calls of models that have none of its blocks.
 pub(super) static REQUEST: Request = Request {

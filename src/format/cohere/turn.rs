@@ -1,10 +1,7 @@
 //! The next request of Cohere's v2 chat: the assistant's message, and a message for each result.
 
-use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::draft::{Draft, is_blank};
-use crate::format::support::object::Object;
-use crate::format::turn::{Appended, Ending, Incomplete, Request, ToolChoice, Turn, no_content};
+use crate::format::support::turn_prelude::*;
 
 pub(in crate::format) static REQUEST: Request = Request {
     endpoints: &["/v2/chat"],

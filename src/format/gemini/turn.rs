@@ -1,15 +1,7 @@
 //! The next request of generateContent: the model's parts with their signatures where they stood,
 //! and one content of the user's with all responses.
 
-use crate::event::{Of, Output, Piece};
-use crate::format::support::answers::{GivenAnswer, declarations, function, given, is_answer};
-use crate::format::support::draft::Draft;
-use crate::format::support::object::Object;
-use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
-    no_content,
-};
-use crate::json::{self, AsIs, array, object_of};
+use crate::format::support::turn_prelude::*;
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "contents",
@@ -23,9 +15,13 @@ pub(in crate::format) static REQUEST: Request = Request {
     fit: |_, append| append,
     is_answer,
     paused: &[],
-    calls,
+    calls: |append| {
+        calls_in(append, "parts", |part| {
+            Some(function(&Object::new(part.get(CALL)?), "id", "name"))
+        })
+    },
     results,
-    user: |text| content("user", [object_of!(line; "text": text)]),
+    user: |text| message_of("user", "parts", [object_of!(line; "text": text)]),
     system: System {
         paths: &["systemInstruction", "system_instruction"],
         form: |text| object_of!(line; "parts": [{ "text": text }]),
@@ -81,12 +77,7 @@ fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
         return Err(no_content(ending));
     }
     let parts = kept.iter().map(Draft::json);
-    Ok(Appended { append: vec![content("model", parts)], set: Vec::new() })
-}
-
-/// Returns a content of a role with these parts.
-fn content(role: &str, parts: impl IntoIterator<Item = String>) -> String {
-    object_of!(line; "role": role, "parts": AsIs(&array(parts)))
+    Ok(Appended { append: vec![message_of("model", "parts", parts)], set: Vec::new() })
 }
 
 /// The function's call that a part is.
@@ -131,12 +122,6 @@ fn is_plain(part: &Draft) -> bool {
     part.get("text").is_some() && part.members().all(|(key, _)| matches!(key, "text" | "thought"))
 }
 
-fn calls(append: &[String]) -> Vec<Call> {
-    let parts = append.iter().flat_map(|content| Object::new(content).each("parts"));
-    let calls = parts.filter_map(call_of);
-    calls.map(|json| function(&Object::new(&json), "id", "name")).collect()
-}
-
 /// Returns one content with all responses, and after them the media, which a response can't hold.
 fn results(answers: &[Answer<'_>]) -> Vec<String> {
     let mut parts: Vec<_> = answers.iter().map(result).collect();
@@ -145,7 +130,7 @@ fn results(answers: &[Answer<'_>]) -> Vec<String> {
             |(mime, data)| object_of!(line; "inlineData": { "mimeType": mime, "data": data }),
         ));
     }
-    vec![content("user", parts)]
+    vec![message_of("user", "parts", parts)]
 }
 
 fn result(answer: &Answer<'_>) -> String {

@@ -1,16 +1,8 @@
 //! The next request of the Interactions API, for a server that is not asked by the id of the last
 //! one: the steps as they came, and a step for each result.
 
-use crate::event::{Of, Output, Piece};
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::answers::{declarations, function, given, is_answer};
-use crate::format::support::draft::{Draft, is_blank};
-use crate::format::support::object::Object;
-use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
-    no_content,
-};
-use crate::json::{self, AsIs, array, object_of};
+use crate::format::support::turn_prelude::*;
 
 static SHAPE: Shape = Shape {
     name: "gemini-interactions",

@@ -1,12 +1,7 @@
 //! The next request of Ollama's chat: the assistant's message, and a message for each result.
 
-use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::answers::{function, given, plain};
-use crate::format::support::draft::{Draft, is_blank};
-use crate::format::support::object::Object;
-use crate::format::turn::{Answer, Appended, Call, Ending, Incomplete, Request, Turn, no_content};
-use crate::json::{self, AsIs, array, object_of};
+use crate::format::support::turn_prelude::*;
 
 pub(in crate::format) static REQUEST: Request = Request {
     endpoints: &["/api/chat"],
@@ -15,7 +10,9 @@ pub(in crate::format) static REQUEST: Request = Request {
     add,
     finish,
     fit: |_, append| append,
-    calls,
+    calls: |append| {
+        calls_in(append, "tool_calls", |call| Some(function(call, "id", "function.name")))
+    },
     results: |answers| answers.iter().map(result).collect(),
     choice: None,
     ..chat::REQUEST
@@ -51,11 +48,6 @@ fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
     }
     message.set_first("role", "\"assistant\"");
     Ok(Appended { append: vec![message.json()], set: Vec::new() })
-}
-
-fn calls(append: &[String]) -> Vec<Call> {
-    let calls = append.iter().flat_map(|message| Object::new(message).each("tool_calls"));
-    calls.map(|json| function(&Object::new(json), "id", "function.name")).collect()
 }
 
 /// Results are told apart by the names of their tools, and by their order.

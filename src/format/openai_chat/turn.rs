@@ -1,16 +1,8 @@
 //! The next request of Chat Completions: the assistant's message, and a message for each result.
 
-use crate::event::{Of, Output, Piece, is_no_id};
-use crate::format::support::answers::{
-    GivenAnswer, functions, given, is_answer, is_typed, plain, user,
-};
-use crate::format::support::draft::{Draft, is_blank, object};
-use crate::format::support::object::Object;
-use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
-    no_content,
-};
-use crate::json::{self, AsIs, RawJson, array, elements, object_of};
+use crate::event::is_no_id;
+use crate::format::support::turn_prelude::*;
+use crate::json::{RawJson, elements};
 
 pub(in crate::format) static SHAPE: Shape = Shape {
     name: "openai-chat",
@@ -310,14 +302,9 @@ pub(in crate::format) fn rename_arguments(function: &mut Draft) {
     }
 }
 
-/// Makes the arguments the text of an object: as the model wrote it, if it is one.
 pub(in crate::format) fn set_arguments(function: &mut Draft) {
     rename_arguments(function);
-    let json = function.get("arguments").unwrap_or("null");
-    let arguments = object(json).unwrap_or_else(|| "{}".to_owned());
-    if json::string(json).is_none_or(|text| text.trim_ascii() != arguments) {
-        function.set("arguments", json::quote(&arguments));
-    }
+    function.set_object_text("arguments");
 }
 
 /// Gives an id that is new in the conversation to each call that has none.

@@ -1,17 +1,7 @@
 //! The next request of the Responses API: the items of the output as they came, and an item for
 //! each result.
 
-use crate::event::{Of, Output, Piece};
-use crate::format::support::answers::{
-    AnswerBlock, GivenAnswer, declarations, given, is_answer, is_typed, plain, user,
-};
-use crate::format::support::draft::{Draft, object};
-use crate::format::support::object::Object;
-use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
-    no_content,
-};
-use crate::json::{self, AsIs, array, object_of};
+use crate::format::support::turn_prelude::*;
 
 static SHAPE: Shape = Shape {
     name: "openai-responses",
@@ -140,11 +130,7 @@ fn is_unreadable(item: &Draft) -> bool {
 fn finish_item(item: &mut Draft, kind: &str) {
     ["parsed", "parsed_arguments"].iter().for_each(|key| drop(item.remove(key)));
     if kind == "function_call" {
-        let arguments = item.get("arguments").unwrap_or("null");
-        let object = object(arguments).unwrap_or_else(|| "{}".to_owned());
-        if json::string(arguments).is_none_or(|text| text.trim_ascii() != object) {
-            item.set("arguments", json::quote(&object));
-        }
+        item.set_object_text("arguments");
     }
 }
 

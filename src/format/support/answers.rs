@@ -40,6 +40,16 @@ pub(crate) fn function(call: &Object<'_>, id: &str, name: &str) -> Call {
     Call { id, name, kind: None, json: call.json.to_owned() }
 }
 
+/// Returns the calls in the lists of a turn's messages: what `call` returns of their elements.
+pub(crate) fn calls_in(
+    append: &[String],
+    list: &str,
+    call: impl Fn(&Object<'_>) -> Option<Call>,
+) -> Vec<Call> {
+    let elements = append.iter().flat_map(|message| Object::new(message).each(list));
+    elements.filter_map(|json| call(&Object::new(json))).collect()
+}
+
 /// Returns what a tool gave, told apart by its shape.
 pub(crate) fn given<'a>(output: Output<'a>) -> GivenAnswer<'a> {
     let json = match output {
@@ -133,6 +143,11 @@ pub(crate) fn plain(answer: &Answer<'_>) -> String {
 /// Returns an element of a conversation with a role and a text.
 pub(crate) fn user(text: &str) -> String {
     object_of!(line; "role": "user", "content": text)
+}
+
+/// Returns an element of a conversation with a role and a list.
+pub(crate) fn message_of(role: &str, key: &str, list: impl IntoIterator<Item = String>) -> String {
+    object_of!(line; "role": role, key: AsIs(&json::array(list)))
 }
 
 /// Returns the list of tools, each with its name, its description and, under `key`, its schema.

@@ -203,6 +203,15 @@ impl Draft {
         self.set(key, json.unwrap_or_else(|| "{}".to_owned()));
     }
 
+    /// Makes a member the text of an object: as the model wrote it, if it is one.
+    pub(crate) fn set_object_text(&mut self, key: &str) {
+        let json = self.get(key).unwrap_or("null");
+        let object = object(json).unwrap_or_else(|| "{}".to_owned());
+        if json::string(json).is_none_or(|text| text.trim_ascii() != object) {
+            self.set(key, json::quote(&object));
+        }
+    }
+
     /// Adds the members of another object, each as [`Self::join`] does.
     pub(crate) fn join_all(&mut self, json: &str) {
         json::members(json).iter().for_each(|(key, value)| self.join(key, value.get()));
@@ -293,7 +302,7 @@ pub(crate) fn is_blank(json: &str) -> bool {
 /// Returns arguments as an object, whatever they came as: an object, a string that holds one, or
 /// nothing. None if they are none: a server that reads them again would refuse the request for
 /// ever.
-pub(crate) fn object(json: &str) -> Option<String> {
+fn object(json: &str) -> Option<String> {
     let json = json.trim_ascii();
     if is_object(json) {
         return Some(json.to_owned());

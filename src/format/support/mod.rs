@@ -17,5 +17,6 @@ pub(crate) mod object;
 pub(crate) mod payload;
 pub(crate) mod prelude;
 mod repair;
+pub(crate) mod turn_prelude;
 pub(crate) mod usage;
 pub(crate) mod writing;

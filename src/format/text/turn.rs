@@ -1,11 +1,8 @@
 //! The next request after plain text: a message of Chat Completions with the text as it came,
 //! markup and thoughts included.
 
-use crate::event::{Of, Piece};
 use crate::format::openai_chat::turn as chat;
-use crate::format::support::draft::is_blank;
-use crate::format::turn::{Appended, Ending, Incomplete, Request, Shape, Turn, no_content};
-use crate::json;
+use crate::format::support::turn_prelude::*;
 
 pub(super) static REQUEST: Request = Request { shape: Shape::ANY, add, finish, ..chat::REQUEST };
 
