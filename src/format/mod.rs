@@ -34,6 +34,8 @@ mod openai_responses;
 mod otel;
 pub(crate) mod repeatable;
 #[cfg(feature = "cli")]
+mod replies;
+#[cfg(feature = "cli")]
 mod reply;
 mod rows;
 mod spec;
@@ -52,14 +54,14 @@ pub(crate) use load::open;
 pub use load::{choose, load};
 pub use repeatable::Repeatable;
 #[cfg(feature = "cli")]
+pub(crate) use replies::{aside, reply_of};
+#[cfg(feature = "cli")]
 pub(crate) use reply::{Known, Reply, Trouble};
 pub use spec::Row;
 pub use support::emit::{Done, EventOut};
 pub(crate) use support::finish::normalise;
 pub use support::payload::{Payload, payload, read_records as read};
 pub use table::{FORMATS, find};
-#[cfg(feature = "cli")]
-pub(crate) use table::{aside, reply_of};
 pub use turn::{
     Answer, Appended, Call, Declaration, Ending, Incomplete, Request, ToolChoice, Turn,
 };

@@ -1,14 +1,10 @@
 //! The table of formats.
 
 use crate::format::format::Format;
-#[cfg(feature = "cli")]
-use crate::format::reply::{Aside, Known, Reply};
 use crate::format::{
     acp, anthropic, batch, bedrock_agent, bedrock_invoke, claude_code, error, events, gemini,
     openai_chat, openai_messages, openai_realtime, openai_responses, otel, rows, text, workers_ai,
 };
-#[cfg(feature = "cli")]
-use crate::format::{ai_sdk_ui, bedrock_converse, cohere, ollama};
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
 pub static FORMATS: &[&Format] = &[
@@ -78,41 +74,6 @@ pub static FORMATS: &[&Format] = &[
     &openai_messages::FORMAT,
     &error::FORMAT,
 ];
-
-/// Every server that has a form of its own. Formats that are in none speak as OpenAI's does, as
-/// most gateways do.
-#[cfg(feature = "cli")]
-static REPLIES: &[&Reply] = &[
-    &ai_sdk_ui::reply::DATA,
-    &ai_sdk_ui::reply::REPLY,
-    &anthropic::reply::REPLY,
-    &bedrock_converse::reply::REPLY,
-    &cohere::reply::REPLY,
-    &gemini::reply::REPLY,
-    &ollama::reply::REPLY,
-    &openai_responses::reply::REPLY,
-];
-
-/// Returns how the server speaks whose streams are in this format.
-#[cfg(feature = "cli")]
-pub(crate) fn reply_of(format: Option<&Format>) -> &'static Reply {
-    let is_its = |reply: &&&Reply| format.is_some_and(|format| reply.formats.contains(&format));
-    REPLIES.iter().find(is_its).copied().unwrap_or(&openai_chat::reply::REPLY)
-}
-
-/// Returns what a server answers to a request that is for no model: as that of `format` does, if it
-/// knows the path. The row with the longest path counts.
-#[cfg(feature = "cli")]
-pub(crate) fn aside(
-    method: &str,
-    path: &str,
-    format: Option<&Format>,
-) -> Option<fn(&Known<'_>) -> String> {
-    let replies = REPLIES.iter().copied().chain([&openai_chat::reply::REPLY, reply_of(format)]);
-    let asides = replies.flat_map(|reply| reply.asides);
-    let is_asked = |aside: &&Aside| aside.method == method && path.ends_with(aside.path);
-    asides.filter(is_asked).max_by_key(|aside| aside.path.len()).map(|aside| aside.body)
-}
 
 /// Returns the format of this name or alias; `-` and `_` are the same.
 ///

@@ -8,8 +8,6 @@
 pub(super) mod blocks;
 mod compaction;
 pub(super) mod payload;
-#[cfg(feature = "cli")]
-pub(super) mod reply;
 pub(super) mod turn;
 mod write;
 

@@ -1,6 +1,4 @@
 //! Bedrock's Converse API, beside its row: the requests
-//! that go on after an answer, and its server's errors.
+//! that go on after an answer.
 
-#[cfg(feature = "cli")]
-pub(super) mod reply;
 pub(super) mod turn;

@@ -1,6 +1,4 @@
 //! Cohere's Chat API, version 2, beside its row: the requests that
-//! go on after an answer, and its server's errors.
+//! go on after an answer.
 
-#[cfg(feature = "cli")]
-pub(super) mod reply;
 pub(super) mod turn;

@@ -12,8 +12,6 @@ mod call;
 mod candidate;
 mod parts;
 mod payload;
-#[cfg(feature = "cli")]
-pub(super) mod reply;
 mod turn;
 mod write;
 

@@ -1,7 +1,5 @@
 //! Ollama's own API, beside its row: the requests that go on after
-//! an answer, its server's errors, and answers written in it.
+//! an answer, and answers written in it.
 
-#[cfg(feature = "cli")]
-pub(super) mod reply;
 pub(super) mod turn;
 pub(super) mod write;

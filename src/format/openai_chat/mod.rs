@@ -6,8 +6,6 @@
 
 pub(super) mod delta;
 pub(super) mod payload;
-#[cfg(feature = "cli")]
-pub(super) mod reply;
 pub(super) mod turn;
 mod write;
 

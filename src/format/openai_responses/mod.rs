@@ -10,11 +10,9 @@ mod calls;
 mod events;
 mod items;
 mod payload;
-#[cfg(feature = "cli")]
-pub(super) mod reply;
 mod state;
 mod turn;
-mod write;
+pub(super) mod write;
 
 use crate::event::{FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};

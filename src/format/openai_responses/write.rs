@@ -316,7 +316,7 @@ impl Encoder for ResponseEvents {
 
 /// Returns the event of a response that failed.
 #[cfg(feature = "cli")]
-pub(super) fn failed(trouble: &Trouble<'_>) -> String {
+pub(in crate::format) fn failed(trouble: &Trouble<'_>) -> String {
     use crate::event::Code;
 
     let failure = Failure::new(Code::Provider, trouble.message, None);
