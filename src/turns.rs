@@ -168,6 +168,9 @@ impl OpenTurn {
         }
         let invalid = self.invalid;
         let ending = Ending { finish_reason, wants_tools, invalid };
+        if self.turn.is_damaged(&ending) {
+            return Err(Incomplete("a piece of it is of another type than those before it".into()));
+        }
         let appended = (request.finish)(&mut self.turn, &ending)?;
         if appended.append.is_empty() {
             return Err(Incomplete(why.into()));

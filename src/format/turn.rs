@@ -113,6 +113,13 @@ impl Turn {
         self.objects.take().map(|(of, draft)| (draft, ending.drops(of)))
     }
 
+    /// True if a piece of what goes back is lost: it is of another type than those before it.
+    pub(crate) fn is_damaged(&self, ending: &Ending) -> bool {
+        let mut objects = self.objects.iter();
+        self.message.is_damaged()
+            || objects.any(|(of, draft)| draft.is_damaged() && !ending.is_invalid(of))
+    }
+
     /// About how many bytes are kept.
     pub(crate) fn size(&self) -> usize {
         self.message.size() + self.objects.size()
@@ -131,6 +138,11 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// True for a call that must not be run.
+    pub(crate) fn is_invalid(&self, of: Of) -> bool {
+        self.invalid.iter().any(|(index, _)| of == Of::Call(*index))
+    }
+
     /// True for a call of which nothing goes back: it is not whole, has no name to be answered by,
     /// or was taken back.
     pub(crate) fn drops(&self, of: Of) -> bool {

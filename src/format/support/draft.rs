@@ -4,11 +4,15 @@
 use std::borrow::Cow;
 
 use crate::event::{Of, Piece};
-use crate::json;
+use crate::json::{self, RawJson};
 
 /// An object: its members in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Draft(Vec<(String, DraftValue)>);
+pub(crate) struct Draft {
+    members: Vec<(String, DraftValue)>,
+    /// True if a piece had no place in it.
+    is_damaged: bool,
+}
 
 /// The value of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,11 +42,24 @@ impl DraftValue {
         }
     }
 
-    fn join(&mut self, json: &str) {
+    /// Adds a piece. Returns false if it is of another type.
+    fn join(&mut self, json: &str) -> bool {
         match self {
-            DraftValue::Json(own) => join(own, json),
-            DraftValue::List(list) => list.extend(objects(json).into_iter().flatten()),
+            DraftValue::Json(own) => return join(own, json),
+            DraftValue::List(list) => match objects(json) {
+                Some(more) => list.extend(more),
+                None => return false,
+            },
             DraftValue::Object(_) => *self = DraftValue::Json(json.to_owned()),
+        }
+        true
+    }
+
+    fn is_damaged(&self) -> bool {
+        match self {
+            DraftValue::Json(_) => false,
+            DraftValue::Object(draft) => draft.is_damaged(),
+            DraftValue::List(list) => list.iter().any(Draft::is_damaged),
         }
     }
 }
@@ -57,40 +74,40 @@ impl Draft {
     pub(crate) fn new(json: &str) -> Self {
         let members = json::members(json).into_iter();
         let members = members.filter(|(_, value)| value.get() != "null");
-        Draft(
-            members
-                .map(|(key, value)| (key.into_owned(), DraftValue::Json(value.get().to_owned())))
-                .collect(),
-        )
+        let member = |(key, value): (Cow<'_, str>, RawJson<'_>)| {
+            (key.into_owned(), DraftValue::Json(value.get().to_owned()))
+        };
+        let is_damaged = !json.starts_with('{') && !matches!(json, "" | "null");
+        Draft { members: members.map(member).collect(), is_damaged }
     }
 
     /// Returns an object of one type with these members.
     pub(crate) fn of(members: &[(&str, &str)]) -> Self {
-        let members = members.iter();
-        let value = |json: &str| DraftValue::Json(json.to_owned());
-        Draft(members.map(|(key, json)| ((*key).to_owned(), value(json))).collect())
+        let mut draft = Draft::default();
+        members.iter().for_each(|(key, json)| draft.set(key, *json));
+        draft
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.members.is_empty()
     }
 
     /// The members in their order.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
-        self.0.iter().map(|(key, value)| (key.as_str(), value.json()))
+        self.members.iter().map(|(key, value)| (key.as_str(), value.json()))
     }
 
     fn value(&self, key: &str) -> Option<&DraftValue> {
-        self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+        self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
     /// The value of a member; an empty text if it is new.
     fn entry(&mut self, key: &str) -> &mut DraftValue {
-        let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
-            self.0.push((key.to_owned(), DraftValue::Json(String::new())));
-            self.0.len() - 1
+        let at = self.members.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
+            self.members.push((key.to_owned(), DraftValue::Json(String::new())));
+            self.members.len() - 1
         });
-        &mut self.0[at].1
+        &mut self.members[at].1
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {
@@ -130,24 +147,24 @@ impl Draft {
     /// Sets a member that has to come first.
     pub(crate) fn set_first(&mut self, key: &str, json: impl Into<String>) {
         self.remove(key);
-        self.0.insert(0, (key.to_owned(), DraftValue::Json(json.into())));
+        self.members.insert(0, (key.to_owned(), DraftValue::Json(json.into())));
     }
 
     /// Takes a member out.
     pub(crate) fn remove(&mut self, key: &str) -> Option<String> {
-        let at = self.0.iter().position(|(name, _)| name == key)?;
-        Some(self.0.remove(at).1.json().into_owned())
+        let at = self.members.iter().position(|(name, _)| name == key)?;
+        Some(self.members.remove(at).1.json().into_owned())
     }
 
     /// Adds a piece to a member: a string to a string, the elements of an array to an array; what is
-    /// of another type is left out, as it is in the events. Any other value takes the place of what
-    /// was there; null changes nothing.
+    /// of another type damages the object. Any other value takes the place of what was there; null
+    /// changes nothing.
     pub(crate) fn join(&mut self, key: &str, json: &str) {
         if json == "null" {
             return;
         }
         match self.has(key) {
-            true => self.entry(key).join(json),
+            true => self.is_damaged |= !(self.entry(key).join(json) || json::is_empty(json)),
             false => self.set(key, json),
         }
     }
@@ -165,7 +182,7 @@ impl Draft {
 
     /// Returns the list of objects that a member is, if it is one.
     pub(crate) fn list(&mut self, key: &str) -> Option<&mut Vec<Draft>> {
-        let value = &mut self.0.iter_mut().find(|(name, _)| name == key)?.1;
+        let value = &mut self.members.iter_mut().find(|(name, _)| name == key)?.1;
         if let DraftValue::Json(json) = value
             && json.starts_with('[')
         {
@@ -189,7 +206,7 @@ impl Draft {
 
     /// Takes it out, all of its values as JSON text: no more pieces come.
     pub(crate) fn take(&mut self) -> Self {
-        for (_, value) in &mut self.0 {
+        for (_, value) in &mut self.members {
             if let DraftValue::Object(_) | DraftValue::List(_) = value {
                 *value = DraftValue::Json(value.json().into_owned());
             }
@@ -222,9 +239,14 @@ impl Draft {
         json::object(self.members())
     }
 
+    /// True if a piece had no place in it, or in what is put together in it.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.is_damaged || self.members.iter().any(|(_, value)| value.is_damaged())
+    }
+
     /// About how many bytes it takes.
     pub(crate) fn size(&self) -> usize {
-        self.0.iter().map(|(key, value)| key.len() + value.size()).sum()
+        self.members.iter().map(|(key, value)| key.len() + value.size()).sum()
     }
 }
 
@@ -264,21 +286,26 @@ impl Drafts {
         objects.into_iter().map(|mut object| (object.of, object.draft.take()))
     }
 
+    /// All objects, each with what it is.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Of, &Draft)> {
+        self.0.iter().map(|object| (object.of, &object.draft))
+    }
+
     /// About how many bytes they take.
     pub(crate) fn size(&self) -> usize {
         self.0.iter().map(|object| object.draft.size()).sum()
     }
 }
 
-/// Joins two strings or two arrays, to which nothing else is added; of other values the new one
-/// counts.
-fn join(value: &mut String, json: &str) {
+/// Joins two strings or two arrays; of other values the new one counts. Returns false for what can't
+/// be added to a string or an array.
+fn join(value: &mut String, json: &str) -> bool {
     for (open, close, between) in [('"', '"', ""), ('[', ']', ",")] {
         if !value.starts_with(open) {
             continue;
         }
         let inner = json.strip_prefix(open).and_then(|json| json.strip_suffix(close));
-        let Some(inner) = inner else { return };
+        let Some(inner) = inner else { return false };
         value.pop();
         let is_array = open == '[';
         let inner = if is_array { inner.trim_ascii() } else { inner };
@@ -289,9 +316,10 @@ fn join(value: &mut String, json: &str) {
         value.push_str(if is_between { between } else { "" });
         value.push_str(inner);
         value.push(close);
-        return;
+        return true;
     }
     json.clone_into(value);
+    true
 }
 
 /// True if this JSON is a string without anything in it but white space.
@@ -340,6 +368,21 @@ mod tests {
         check(&["\"a\"", "[1]", "5", "{}", "\"b\""], "\"ab\"");
         check(&["[1]", "\"a\"", "[2]"], "[1,2]");
         check(&["5", "\"a\""], "\"a\"");
+    }
+
+    #[track_caller]
+    fn check_damage(pieces: &[&str], expected: bool) {
+        let mut draft = Draft::default();
+        pieces.iter().for_each(|piece| draft.inside("a", |inner| inner.join("b", piece)));
+        assert_eq!(draft.is_damaged(), expected);
+    }
+
+    #[test]
+    fn a_piece_of_another_type_is_damage() {
+        check_damage(&["\"a\"", "\"b\"", "null", "[]"], false);
+        check_damage(&["5", "\"a\""], false);
+        check_damage(&["\"a\"", "[1]"], true);
+        check_damage(&["[1]", "\"a\""], true);
     }
 
     #[track_caller]
