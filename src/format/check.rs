@@ -8,7 +8,7 @@ use crate::cut::Cut as _;
 use crate::format::format::Record;
 use crate::format::machine::evidence;
 use crate::format::spec::{
-    ANY, End, Places, Rule, Spec, StartSpec, Weak, Word, fits, paths, split_each, split_test,
+    ANY, End, Places, Rule, Spec, Word, fits, paths, split_each, split_test,
 };
 use crate::format::table::find;
 use crate::frame::{FRAMINGS, Frame};
@@ -179,37 +179,15 @@ fn groups(spec: &Spec) -> Option<Mistake> {
 }
 
 /// Returns the first place that is no path.
-fn places(spec: &'static Spec) -> Option<Mistake> {
-    let wrong = |rule: Option<(Word, usize)>, places: &str| {
-        flaw(places).map(|message| Mistake { rule, word: places.to_owned(), message })
+fn places(spec: &Spec) -> Option<Mistake> {
+    let mut found = None;
+    let mut see = |rule: Option<(Word, usize)>, places: Places| {
+        let mistake = |message| Mistake { rule, word: places.to_owned(), message };
+        found = found.take().or_else(|| flaw(places).map(mistake));
     };
-    let starts = [&spec.start, &spec.session];
-    let starts = starts.into_iter().flat_map(|StartSpec { id, model, created, .. }| {
-        [*id, *model, *created].into_iter().filter(|places| !places.is_empty())
-    });
-    let kinds = spec.kind.iter().chain(spec.groups.iter().flat_map(|group| group.kind)).copied();
-    let detect = spec.detect.has.iter().chain(spec.detect.not).copied();
-    let subagent = spec.log.map(|log| log.subagent).filter(|places| !places.is_empty());
-    let of_row = starts.chain(kinds).chain(detect).chain(subagent);
-    let counts = spec.usage.iter().map(|(places, ..)| *places);
-    let found = of_row.chain(counts).find_map(|places| wrong(None, places));
-    found.or_else(|| {
-        rules(spec).find_map(|(at, rule)| {
-            let mut found = None;
-            let mut see = |places: Places| {
-                if found.is_none() && !places.is_empty() {
-                    found = wrong(Some(at), places);
-                }
-            };
-            rule.each_place(&mut |places, _| see(places));
-            rule.needs.iter().for_each(|places| see(places));
-            rule.each.iter().filter_map(|each| split_each(each)).for_each(|(it, _)| see(it));
-            if let Weak::Without(places) = rule.weak {
-                see(places);
-            }
-            found
-        })
-    })
+    spec.each_place(&mut |places, _| see(None, places));
+    rules(spec).for_each(|(at, rule)| rule.each_place(&mut |places, _| see(Some(at), places)));
+    found
 }
 
 /// The most paths of one place.

@@ -230,6 +230,8 @@ mod tests {
         check_error(&end("kind = ''"), "line 2, column 8: `kind` is empty");
         check_error(&end("start = { id = 'a..b' }"), "line 2, column 17: `a..b` is no place");
         check_error(&format!("{}[usage]\ninput = 'a..b'\n", end("")), "`a..b` is no place");
+        check_error(&end("log = { ends = 'a..b' }"), "`a..b` is no place");
+        check_rules("{ kind = 'a', needs = 'a..b', end = true }", "rule 1 of `on`: `a..b` is no");
         let each =
             "{ kind = 'a', each = 'c[0] > g', end = true }]\n[group.g]\non = [{ text = 't' }";
         check_rules(each, "`c[0]` is no place");

@@ -286,10 +286,12 @@ pub(crate) enum Wanted {
     Json,
     /// A number of at least 0, or a name.
     Index,
-    /// An object, or a list of objects, of the group of this number.
-    Group(usize),
+    /// An object, or a list of objects, of the group of this name.
+    Group(Word),
     /// Whatever else it is.
     Something,
+    /// It is not read with the record: it is for the detector, or says what stands in a value.
+    Nothing,
 }
 
 /// Whether a rule proves its format.
@@ -420,18 +422,32 @@ impl Spec {
 
     /// True if a place of the row leads to or through a member of this key.
     pub(crate) fn reads(&self, key: &str) -> bool {
-        let leads = |places: &str| {
-            places.split(|c: char| ".|/ {}[]\"?=:,>+".contains(c)).any(|it| it == key)
+        let mut found = false;
+        let mut see = |places: Places, _| {
+            found |= places.split(|c: char| ".|/ {}[]\"?=:,>+".contains(c)).any(|it| it == key);
         };
-        let kinds = self.kind.iter().chain(self.groups.iter().flat_map(|group| group.kind));
-        let heads =
-            [self.start, self.session].into_iter().flat_map(|it| [it.id, it.model, it.created]);
-        let in_rule = |(_, rule): (Word, &'static Rule)| {
-            let mut found = rule.each.iter().any(|each| leads(each));
-            rule.each_place(&mut |places, _| found |= leads(places));
-            found
-        };
-        kinds.copied().chain(heads).any(leads) || self.rules().any(in_rule)
+        self.each_place(&mut see);
+        self.rules().for_each(|(_, rule)| rule.each_place(&mut see));
+        found
+    }
+
+    /// Calls `see` with each place that is the row's and no rule's, and what is wanted there.
+    pub(crate) fn each_place(&self, see: &mut dyn FnMut(Places, Wanted)) {
+        use Wanted::{Json, Nothing, Something, Text};
+        let mut all = all_wanted(see);
+        for start in [&self.start, &self.session] {
+            all(&[start.id, start.model], Text);
+            all(&[start.created], Json);
+        }
+        if let Some(log) = &self.log {
+            all(&[log.subagent], Json);
+            all(&[log.ends.places()], Something);
+        }
+        all(self.kind, Nothing);
+        self.groups.iter().for_each(|group| all(group.kind, Nothing));
+        all(self.detect.has, Nothing);
+        all(self.detect.not, Nothing);
+        self.usage.iter().for_each(|(places, ..)| all(&[places], Nothing));
     }
 
     /// Returns every rule, with the name of its group; that of a record's is empty.
@@ -587,11 +603,11 @@ impl Rule {
             && self.provider_event.is_empty()
     }
 
-    /// Calls `see` with each place of the rule, and what is wanted there, but for those of `each`.
-    /// What only has to stand there comes last.
-    pub(crate) fn each_place(&'static self, see: &mut dyn FnMut(Places, Wanted)) {
-        use Wanted::{Index, Json, Something, Text};
-        let mut all = |places: &[Places], wanted| places.iter().for_each(|it| see(it, wanted));
+    /// Calls `see` with each place of the rule, and what is wanted there. What only has to stand there
+    /// comes after what is read.
+    pub(crate) fn each_place(&self, see: &mut dyn FnMut(Places, Wanted)) {
+        use Wanted::{Group, Index, Json, Nothing, Something, Text};
+        let mut all = all_wanted(see);
         all(&[self.thought, self.text, self.refusal, self.signature, self.redacted], Text);
         all(&[self.session.id, self.session.model], Text);
         all(&[self.of, self.role, self.finish, self.stop_sequence], Text);
@@ -624,12 +640,31 @@ impl Rule {
         all(self.usage, Json);
         all(&[self.native, self.hidden, self.provider_event], Json);
         all(&[self.call_end], Index);
-        if let End::If(places) = self.end {
-            all(&[places], Json);
-        }
+        all(&[self.end.places()], Json);
         self.is.iter().for_each(|(places, _)| all(&[places], Json));
         all(self.has, Something);
         all(self.not, Something);
+        let leads = self.each.iter().filter_map(|each| split_each(each));
+        leads.for_each(|(places, group)| all(&[places], Group(group)));
+        all(self.needs, Nothing);
+        if let Weak::Without(places) = self.weak {
+            all(&[places], Nothing);
+        }
+    }
+}
+
+/// Returns a function that calls `see` with each of some places that is one.
+fn all_wanted(see: &mut dyn FnMut(Places, Wanted)) -> impl FnMut(&[Places], Wanted) {
+    |all, wanted| all.iter().filter(|it| !it.is_empty()).for_each(|it| see(it, wanted))
+}
+
+impl End {
+    /// Returns the places that say whether it is the end; none, if no place does.
+    fn places(self) -> Places {
+        match self {
+            End::If(places) => places,
+            End::No | End::Yes | End::Stopped => "",
+        }
     }
 }
 

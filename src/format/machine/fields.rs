@@ -258,7 +258,7 @@ impl<'r, 't> Fields<'r, 't> {
 
     /// Returns what stands at the place of a group.
     fn grouped(&self, places: Places) -> Option<&'r Value<'t>> {
-        self.first(places, Wanted::Group(0), &|fields, way| match way {
+        self.first(places, Wanted::Group(""), &|fields, way| match way {
             Way::Slot(slot) => fields.slot(*slot),
             _ => None,
         })
@@ -294,8 +294,8 @@ impl<'r, 't> Fields<'r, 't> {
 
     /// Returns the table of a group of objects.
     fn group(&self, places: Places) -> Option<&'r Table> {
-        match self.place(places, Wanted::Group(0))?.wanted {
-            Wanted::Group(number) => self.program.group(number),
+        match self.place(places, Wanted::Group(""))?.wanted {
+            Wanted::Group(name) => self.program.group(name),
             _ => None,
         }
     }

@@ -11,8 +11,7 @@ use std::cell::OnceCell;
 use smallvec::SmallVec;
 
 use crate::format::spec::{
-    ANY, End, Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, paths, split_each,
-    split_test,
+    ANY, Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, paths, split_test,
 };
 use crate::format::support::misnamed::holds_members;
 use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str};
@@ -180,8 +179,8 @@ impl RowTables {
         self.keyed.as_ref().filter(|_| event.is_empty()).unwrap_or(&self.plain)
     }
 
-    pub(super) fn group(&self, number: usize) -> Option<&Table> {
-        self.groups.get(number)
+    pub(super) fn group(&self, name: Word) -> Option<&Table> {
+        self.groups.get(self.spec.groups.iter().position(|group| group.name == name)?)
     }
 
     /// Returns the places of one kind of object.
@@ -328,16 +327,18 @@ impl<'t> OpenObject<'_, 't> {
                 name.as_str().parse().map_or(Value::Text(name), Value::Index)
             }
             Wanted::Index => Value::Index(u64::from_json(reader)?),
-            Wanted::Json | Wanted::Something => Value::Json(RawJson::from_json(reader)?.get()),
-            Wanted::Group(number) => self.objects(number, reader)?,
+            Wanted::Group(name) => self.objects(name, reader)?,
+            Wanted::Json | Wanted::Something | Wanted::Nothing => {
+                Value::Json(RawJson::from_json(reader)?.get())
+            }
         };
         self.values.add(self.begin + slot.number, value);
         Ok(())
     }
 
     /// Reads the objects of a group, in a list or one by itself.
-    fn objects(&mut self, number: usize, reader: &mut Reader<'t>) -> Result<Value<'t>, Fault> {
-        let Some(table) = self.tables.groups.get(number) else { return Err(Fault::Syntax) };
+    fn objects(&mut self, name: Word, reader: &mut Reader<'t>) -> Result<Value<'t>, Fault> {
+        let Some(table) = self.tables.group(name) else { return Err(Fault::Syntax) };
         if table.is_record {
             return Str::from_json(reader).map(Value::Text);
         }
@@ -510,14 +511,15 @@ impl Layout {
         let kinds = kinds.chain(case.members.iter().map(|(key, _)| *key));
         layout.patterns = kinds.filter(|kind| kind.contains('*')).collect();
         for rule in &case.rules {
-            layout.add_rule(rule, 0, None, spec);
+            rule.each_place(&mut |places, wanted| layout.add(places, wanted, 0, None));
         }
         for (number, (key, rule)) in (1..).zip(&case.members) {
             let next = layout.size;
             let slot = *layout.top.inner(key).key.get_or_insert(next);
             layout.size += usize::from(slot == next);
             layout.keys.push(slot);
-            layout.add_rule(rule, number, Some(*key), spec);
+            let mut add = |places, wanted| layout.add(places, wanted, number, Some(*key));
+            rule.each_place(&mut add);
         }
         layout.is_complete = true;
         if table.is_record {
@@ -528,17 +530,7 @@ impl Layout {
 
     /// Adds what rules ask a record for.
     fn add_record(&mut self, spec: &'static Spec) {
-        for start in [&spec.start, &spec.session] {
-            self.add(start.id, Wanted::Text, 0, None);
-            self.add(start.model, Wanted::Text, 0, None);
-            self.add(start.created, Wanted::Json, 0, None);
-        }
-        if let Some(log) = &spec.log {
-            self.add(log.subagent, Wanted::Json, 0, None);
-            if let End::If(places) = log.ends {
-                self.add(places, Wanted::Something, 0, None);
-            }
-        }
+        spec.each_place(&mut |places, wanted| self.add(places, wanted, 0, None));
         let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
         for rule in rules {
             rule.each_place(&mut |places, wanted| {
@@ -548,25 +540,9 @@ impl Layout {
         }
     }
 
-    fn add_rule(
-        &mut self,
-        rule: &'static Rule,
-        base: usize,
-        key: Option<Word>,
-        spec: &'static Spec,
-    ) {
-        rule.each_place(&mut |places, wanted| self.add(places, wanted, base, key));
-        for each in rule.each {
-            let Some((places, name)) = split_each(each) else { continue };
-            if let Some(number) = spec.groups.iter().position(|group| group.name == name) {
-                self.add(places, Wanted::Group(number), base, key);
-            }
-        }
-    }
-
     fn add(&mut self, places: Places, wanted: Wanted, base: usize, key: Option<Word>) {
         let is_known = self.find(places, wanted, base).is_some();
-        if places.is_empty() || is_known {
+        if wanted == Wanted::Nothing || is_known {
             return;
         }
         let (all, words) = match places.split_once('=') {
