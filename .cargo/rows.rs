@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-/// Writes a constant for each file of a folder into `to`, named after it.
+/// Writes a static for each file of a folder into `to`, named after it.
 ///
 /// # Panics
 ///
@@ -27,7 +27,8 @@ fn row(path: &Path) -> String {
     let name = path.file_stem().expect("its name").to_string_lossy().replace('-', "_");
     let (name, spec) = (name.to_uppercase(), structure("Spec", &table));
     format!(
-        "pub(super) const {name}: Row = Row {{ spec: &{spec}, toml: include_str!({path:?}) }};\n"
+        "pub(super) static {name}: Row = {{ static TABLES: OnceLock<RowTables> = OnceLock::new(); \
+         Row {{ spec: &{spec}, toml: include_str!({path:?}), tables: &TABLES }} }};\n"
     )
 }
 

@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 use crate::cut::Cut as _;
 use crate::format::format::Record;
 use crate::format::machine::evidence;
+use crate::format::machine::rule::{each_place, each_place_of};
 use crate::format::spec::{
     ANY, End, Places, Rule, Spec, Word, fits, paths, split_each, split_test,
 };
@@ -185,8 +186,10 @@ fn places(spec: &Spec) -> Option<Mistake> {
         let mistake = |message| Mistake { rule, word: places.to_owned(), message };
         found = found.take().or_else(|| flaw(places).map(mistake));
     };
-    spec.each_place(&mut |places, _| see(None, places));
-    rules(spec).for_each(|(at, rule)| rule.each_place(&mut |places, _| see(Some(at), places)));
+    each_place(spec, &mut |places, _| see(None, places));
+    for (at, rule) in rules(spec) {
+        each_place_of(rule, spec, &mut |places, _| see(Some(at), places));
+    }
     found
 }
 
@@ -293,7 +296,7 @@ fn unread(spec: &'static Spec) -> Option<Mistake> {
     };
     rules(spec).find_map(|(at, rule)| {
         let mut read = None;
-        rule.each_place(&mut |places, _| {
+        each_place_of(rule, spec, &mut |places, _| {
             let mut keys = places.split(['|', '+']).filter_map(first);
             read = read.or_else(|| keys.find(|key| unread.contains(key)));
         });

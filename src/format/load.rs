@@ -54,10 +54,10 @@ use crate::row_error::RowError;
 pub fn load(toml: &str) -> Result<&'static Format, RowError> {
     static LOADED: Loaded<Format> = Loaded::new();
     LOADED.row(toml, |toml| {
-        let spec: &'static Spec = Box::leak(Box::new(read(toml)?));
-        match check::mistake(spec, toml) {
+        let row = Row::loaded(read(toml)?, toml);
+        match check::mistake(row.spec, toml) {
             Some(mistake) => Err(mistake),
-            None => Ok(Format::of(Row { spec, toml: toml.to_owned().leak() })),
+            None => Ok(Format::of(row)),
         }
     })
 }

@@ -7,7 +7,10 @@ use crate::format::{ai_sdk_ui, bedrock_converse, cohere, gemini_interactions, ol
 /// What the build has written: a `Row` for each file, named after it.
 #[allow(clippy::needless_update)]
 mod written {
+    use std::sync::OnceLock;
+
     use crate::event::{FinishReason, WarningCode};
+    use crate::format::machine::RowTables;
     use crate::format::repeatable::Repeatable;
     use crate::format::spec::{
         Begin, BlockSpec, CallSpec, DetectSpec, DoneSpec, End, FailureSpec, Group, Hook, LogSpec,

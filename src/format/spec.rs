@@ -24,6 +24,7 @@
 //! | `{a: b, c: d}` | an object made of places |
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 use std::{fmt, io, mem};
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -32,6 +33,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::cut::Cut as _;
 use crate::event::{Executor, FinishReason, WarningCode};
+use crate::format::machine::RowTables;
 use crate::format::repeatable::Repeatable;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::EventOut;
@@ -46,16 +48,29 @@ pub(crate) type Places = &'static str;
 pub(crate) type Word = &'static str;
 
 /// A description of a format in place of code: see [`load`](crate::format::load()).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Row {
     pub(crate) spec: &'static Spec,
     pub(crate) toml: &'static str,
+    pub(in crate::format) tables: &'static OnceLock<RowTables>,
 }
 
 impl Row {
+    /// Returns a row that was loaded, which lives as long as the program.
+    pub(in crate::format) fn loaded(spec: Spec, toml: &str) -> Row {
+        let spec = Box::leak(Box::new(spec));
+        Row { spec, toml: toml.to_owned().leak(), tables: Box::leak(Box::default()) }
+    }
+
     /// Returns the TOML file that describes the format.
     pub fn toml(&self) -> &'static str {
         self.toml
+    }
+}
+
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.spec.fmt(f)
     }
 }
 
@@ -279,21 +294,6 @@ pub(crate) struct Hook {
     pub(crate) run: fn(&Object<'_>, &mut Calls, &mut EventOut<'_>) -> io::Result<()>,
 }
 
-/// The type that a place's value is read as.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
-    Text,
-    Json,
-    /// A number of at least 0, or a name.
-    Index,
-    /// An object, or a list of objects, of the group of this name.
-    Group(Word),
-    /// Whatever else it is.
-    Something,
-    /// It is not read with the record: it is for the detector, or says what stands in a value.
-    Nothing,
-}
-
 /// Whether a rule proves its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weak {
@@ -393,63 +393,6 @@ pub(crate) struct WarnSpec {
 }
 
 impl Spec {
-    /// True if no rule says when a call that comes in pieces is whole. Then its message does.
-    pub(crate) fn leaves_calls_open(&self) -> bool {
-        let says = |(rule, extents): (&Rule, Extents)| {
-            rule.close
-                || !rule.call_end.is_empty()
-                || !rule.choice.is_empty()
-                || rule.call.is_some_and(|call| call.until || extents.whole)
-        };
-        let has_calls = self.rules().any(|(_, rule)| rule.call.is_some());
-        !self.hold && self.log.is_none() && has_calls && !self.extents().any(says)
-    }
-
-    /// True if calls may come whole.
-    pub(crate) fn has_whole_calls(&self) -> bool {
-        self.extents().any(|(rule, extents)| extents.whole && rule.call.is_some())
-    }
-
-    /// True if texts that are of no part may come both in pieces and whole, or replace others.
-    pub(crate) fn mixes_texts(&self) -> bool {
-        let is_text = |rule: &Rule| [rule.text, rule.thought] != ["", ""];
-        let texts = || self.extents().filter(|(rule, _)| is_text(rule) && rule.at.is_empty());
-        let is_more = |rule: &Rule| rule.cumulative || rule.replaces;
-        self.log.is_none()
-            && texts().any(|(rule, extents)| extents.whole || is_more(rule))
-            && texts().any(|(rule, extents)| extents.in_pieces && !is_more(rule))
-    }
-
-    /// True if a place of the row leads to or through a member of this key.
-    pub(crate) fn reads(&self, key: &str) -> bool {
-        let mut found = false;
-        let mut see = |places: Places, _| {
-            found |= places.split(|c: char| ".|/ {}[]\"?=:,>+".contains(c)).any(|it| it == key);
-        };
-        self.each_place(&mut see);
-        self.rules().for_each(|(_, rule)| rule.each_place(&mut see));
-        found
-    }
-
-    /// Calls `see` with each place that is the row's and no rule's, and what is wanted there.
-    pub(crate) fn each_place(&self, see: &mut dyn FnMut(Places, Wanted)) {
-        use Wanted::{Json, Nothing, Something, Text};
-        let mut all = all_wanted(see);
-        for start in [&self.start, &self.session] {
-            all(&[start.id, start.model], Text);
-            all(&[start.created], Json);
-        }
-        if let Some(log) = &self.log {
-            all(&[log.subagent], Json);
-            all(&[log.ends.places()], Something);
-        }
-        all(self.kind, Nothing);
-        self.groups.iter().for_each(|group| all(group.kind, Nothing));
-        all(self.detect.has, Nothing);
-        all(self.detect.not, Nothing);
-        self.usage.iter().for_each(|(places, ..)| all(&[places], Nothing));
-    }
-
     /// Returns every rule, with the name of its group; that of a record's is empty.
     pub(crate) fn rules(&self) -> impl Iterator<Item = (Word, &'static Rule)> {
         let of_groups = self.groups.iter().map(|group| (group.name, group.on));
@@ -502,11 +445,6 @@ impl Rule {
         self.is_named() || !self.has.is_empty() || !self.is.is_empty()
     }
 
-    /// True if it is of a message that comes at once, and says why it stopped.
-    pub(crate) fn is_body(&self) -> bool {
-        self.whole && self.end == End::Yes && !self.finish.is_empty()
-    }
-
     /// True if it is of objects of this kind.
     pub(crate) fn is_of(&self, kind: &str) -> bool {
         paths(self.kind).any(|word| fits(word, kind))
@@ -553,114 +491,9 @@ pub(crate) fn split_each(each: Word) -> Option<(Places, Word)> {
     each.split_once('>').map(|(places, name)| (places.trim_ascii(), name.trim_ascii()))
 }
 
-impl Rule {
-    /// True if it holds something of what the model wrote, or begins a message.
-    pub(crate) fn is_content(&self) -> bool {
-        let has_calls = self.call.is_some() || self.result.is_some();
-        has_calls || self.has_more_than_calls() || self.begin != Begin::Late
-    }
-
-    /// True if it holds something of what the model wrote, beside a call or a result.
-    pub(crate) fn has_more_than_calls(&self) -> bool {
-        let texts = [self.thought, self.text, self.refusal, self.signature, self.redacted];
-        texts.iter().any(|places| !places.is_empty())
-            || self.hook.is_some()
-            || !self.each.is_empty()
-            || self.error.is_some()
-    }
-
-    /// True if it is of objects of some kinds that hold text and nothing else.
-    pub(crate) fn is_only_text(&self) -> bool {
-        let others = [self.signature, self.redacted, self.native, self.finish, self.provider_event];
-        [self.thought, self.text, self.refusal] != ["", "", ""]
-            && others.iter().all(|places| places.is_empty())
-            && self.call.is_none()
-            && self.result.is_none()
-            && self.block.is_none()
-            && self.rest.is_none()
-            && self.error.is_none()
-            && self.each.is_empty()
-            && self.usage.is_empty()
-            && self.blocks.is_empty()
-            && self.end == End::No
-            && self.is_named()
-    }
-
-    /// True if it begins a log's message: it holds what the model wrote by itself, and not only in
-    /// objects inside.
-    pub(crate) fn begins_log(&self) -> bool {
-        let inside = Rule { each: &[], ..*self };
-        !self.prompt && (inside.is_content() || self.block.is_some() || self.end != End::No)
-    }
-
-    /// True if it says nothing of a record but that it is known: text does not go on over it.
-    pub(crate) fn is_seam(&self) -> bool {
-        !self.is_content()
-            && self.block.is_none()
-            && self.blocks.is_empty()
-            && self.usage.is_empty()
-            && self.finish.is_empty()
-            && self.provider_event.is_empty()
-    }
-
-    /// Calls `see` with each place of the rule, and what is wanted there. What only has to stand there
-    /// comes after what is read.
-    pub(crate) fn each_place(&self, see: &mut dyn FnMut(Places, Wanted)) {
-        use Wanted::{Group, Index, Json, Nothing, Something, Text};
-        let mut all = all_wanted(see);
-        all(&[self.thought, self.text, self.refusal, self.signature, self.redacted], Text);
-        all(&[self.session.id, self.session.model], Text);
-        all(&[self.of, self.role, self.finish, self.stop_sequence], Text);
-        all(&[self.choice], Index);
-        all(self.at, Index);
-        if let Some(call) = &self.call {
-            all(call.key, Index);
-            all(&[call.id, call.name, call.signature], Text);
-            all(&[call.item, call.namespace, call.of_type], Text);
-            all(&[call.arguments, call.free, call.invalid, call.provider], Json);
-        }
-        if let Some(result) = &self.result {
-            all(&[result.id, result.name], Text);
-            all(&[result.condition, result.output, result.is_error, result.is_ok], Json);
-        }
-        for block in self.block.iter().chain(&self.rest) {
-            all(&[block.name, block.text], Text);
-            all(&[block.at], Json);
-        }
-        if let Some(warn) = &self.warn {
-            all(&[warn.text], Text);
-        }
-        if let Some(error) = &self.error {
-            all(&[error.at, error.message, error.code], Json);
-        }
-        if let Some(hook) = &self.hook {
-            all(&[hook.at], Json);
-        }
-        all(self.blocks, Json);
-        all(self.usage, Json);
-        all(&[self.native, self.hidden, self.provider_event], Json);
-        all(&[self.call_end], Index);
-        all(&[self.end.places()], Json);
-        self.is.iter().for_each(|(places, _)| all(&[places], Json));
-        all(self.has, Something);
-        all(self.not, Something);
-        let leads = self.each.iter().filter_map(|each| split_each(each));
-        leads.for_each(|(places, group)| all(&[places], Group(group)));
-        all(self.needs, Nothing);
-        if let Weak::Without(places) = self.weak {
-            all(&[places], Nothing);
-        }
-    }
-}
-
-/// Returns a function that calls `see` with each of some places that is one.
-fn all_wanted(see: &mut dyn FnMut(Places, Wanted)) -> impl FnMut(&[Places], Wanted) {
-    |all, wanted| all.iter().filter(|it| !it.is_empty()).for_each(|it| see(it, wanted))
-}
-
 impl End {
     /// Returns the places that say whether it is the end; none, if no place does.
-    fn places(self) -> Places {
+    pub(crate) fn places(self) -> Places {
         match self {
             End::If(places) => places,
             End::No | End::Yes | End::Stopped => "",

@@ -5,46 +5,46 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use crate::event::{Arguments, CallPart, Executor, Key, Output, Reason, ToolResult, WarningCode};
-use crate::format::machine::Emitter;
+use crate::format::machine::Machine;
 use crate::format::machine::fields::{Fields, Index};
+use crate::format::machine::rule::{ReadCall, ReadResult};
 use crate::format::machine::said::SaidCall;
 use crate::format::machine::state::{Collected, Scope};
-use crate::format::spec::{CallSpec, ResultSpec};
 use crate::format::support::blocks::OpenIndexedBlock;
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::{GrownText, hash};
 use crate::format::support::function::emit_arguments;
 use crate::format::support::prelude::*;
 
-impl Emitter {
+impl Machine {
     /// Emits a call, or a piece of one.
     pub(super) fn call(
         &mut self,
-        call: &CallSpec,
+        call: &ReadCall,
         scope: Scope,
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        let id = match fields.word(call.id) {
-            given if call.until => self.turn.go_on(given, out)?,
+        let id = match fields.word(&call.id) {
+            given if call.spec.until => self.turn.go_on(given, out)?,
             given => given,
         };
         let executor = self.spec.log.map_or(self.spec.executor, |_| Some(Executor::Agent));
-        let (name, signature) = (fields.text(call.name), fields.word(call.signature));
+        let (name, signature) = (fields.text(&call.name), fields.word(&call.signature));
         let [item, namespace, kind] =
-            [call.item, call.namespace, call.of_type].map(|places| fields.word(places));
-        let is_provided = fields.flag(call.provider);
+            [&call.item, &call.namespace, &call.of_type].map(|place| fields.word(place));
+        let is_provided = fields.flag(&call.provider);
         let name = name.as_deref().and_then(Str::non_empty);
-        let json = fields.json(call.arguments);
+        let json = fields.json(&call.arguments);
         let text = json.as_deref().and_then(json::as_str);
-        if self.spec.log.is_some() {
+        if self.tables.flags.is_log {
             self.turn.round.act();
         }
         let said = text.as_ref().map(Str::as_str).or(json.as_deref());
         if scope.is_whole && self.says_again(id.as_deref(), (name, said), scope) {
             return Ok(());
         }
-        if self.spec.log.is_some() {
+        if self.tables.flags.is_log {
             self.turn.round.call(name, id.as_deref(), scope.part);
         }
         let part = CallPart {
@@ -60,23 +60,23 @@ impl Emitter {
             ..CallPart::default()
         };
         self.turn.native_calls += u64::from(scope.native.is_some());
-        if let (true, Some(open), Some(json)) = (call.until, &mut self.turn.chunked, &json) {
+        if let (true, Some(open), Some(json)) = (call.spec.until, &mut self.turn.chunked, &json) {
             let text = text.as_ref().map_or(json.as_ref(), Str::as_str);
             open.arguments.push_all(text.as_bytes());
         }
         if let Some(block) = scope.block {
             return self.block_of_call(call, block, part, fields, out);
         }
-        if !call.invalid.is_empty() {
-            let json = fields.json(call.invalid).unwrap_or(Cow::Borrowed("{}"));
+        if !call.spec.invalid.is_empty() {
+            let json = fields.json(&call.invalid).unwrap_or(Cow::Borrowed("{}"));
             return self.invalid(scope.choice, part, &json, out);
         }
-        if fields.flag(call.free) {
+        if fields.flag(&call.free) {
             self.turn.free.extend(id.as_deref().map(str::to_owned));
         }
         let is_free = id.as_deref().is_some_and(|id| self.turn.free.contains(id));
         let place = place(call, fields);
-        if !call.key.is_empty() && place.is_none() && id.is_none() && !scope.is_whole {
+        if !call.spec.key.is_empty() && place.is_none() && id.is_none() && !scope.is_whole {
             return emit_arguments(scope.choice, part, json.as_deref(), out);
         }
         let (mut part, is_known) = self.turn.calls(scope.choice).place_at(place, part, out)?;
@@ -111,12 +111,12 @@ impl Emitter {
     /// Returns what may be the arguments of a call, or of a piece of one, that has none.
     fn misnamed<'f>(
         &mut self,
-        call: &CallSpec,
+        call: &ReadCall,
         part: &CallPart,
         fields: Fields<'f, '_>,
         scope: Scope,
     ) -> Option<&'f str> {
-        let misnamed = fields.misnamed(call)?;
+        let misnamed = fields.misnamed(call.spec)?;
         // Arguments may follow a name, but for a text that begins as they do.
         let is_all = scope.is_whole || part.name.is_none() || misnamed.starts_with('"');
         let said = self.turn.said(scope.choice, part);
@@ -132,7 +132,7 @@ impl Emitter {
     ) -> bool {
         let number = id.and_then(|id| self.turn.calls(scope.choice).whole_number(id));
         let (Some(id), Some(number)) = (id, number) else { return false };
-        if self.spec.log.is_some() {
+        if self.tables.flags.is_log {
             // An agent may say it in other words, or count its calls anew in each round: then it is
             // answered.
             return self.turn.round.was_called_in(id, scope.part)
@@ -199,13 +199,13 @@ impl Emitter {
     /// Emits a piece of the call that a block is. No arguments at its start stand for what is to come.
     fn block_of_call(
         &mut self,
-        call: &CallSpec,
+        call: &ReadCall,
         (index, opens): (u64, bool),
         part: CallPart,
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        let json = fields.json(call.arguments);
+        let json = fields.json(&call.arguments);
         let blocks = &mut self.turn.blocks;
         let key = if opens { blocks.next_key() } else { blocks.call_at(index, out)? };
         let mut part = CallPart { key, ..part };
@@ -213,7 +213,8 @@ impl Emitter {
             if part.id.or(part.name).or(part.signature).is_none() {
                 out.lost()?;
             }
-            part.arguments = fields.misnamed(call).map_or(Arguments::None, Arguments::Misnamed);
+            part.arguments =
+                fields.misnamed(call.spec).map_or(Arguments::None, Arguments::Misnamed);
         }
         match json.as_deref() {
             None | Some("\"\"") => out.call(0, part)?,
@@ -270,29 +271,29 @@ impl Emitter {
     /// Emits a result, or notes a piece of one.
     pub(super) fn result(
         &mut self,
-        result: &ResultSpec,
+        result: &ReadResult,
         scope: Scope,
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        if !result.condition.is_empty() && !fields.flag(result.condition) {
+        if !result.spec.condition.is_empty() && !fields.flag(&result.condition) {
             return Ok(());
         }
-        let id = fields.word(result.id).unwrap_or_default();
-        if self.spec.log.is_some() {
+        let id = fields.word(&result.id).unwrap_or_default();
+        if self.tables.flags.is_log {
             self.turn.round.act();
             self.turn.round.results += 1;
             if self.turn.calls(scope.choice).is_answered(&id) {
                 return Ok(());
             }
         }
-        let is_ok = (!result.is_ok.is_empty() && fields.flag(result.is_ok)).then_some(false);
-        let is_error = if fields.flag(result.is_error) { Some(true) } else { is_ok };
-        let name = match result.name {
+        let is_ok = (!result.spec.is_ok.is_empty() && fields.flag(&result.is_ok)).then_some(false);
+        let is_error = if fields.flag(&result.is_error) { Some(true) } else { is_ok };
+        let name = match result.spec.name {
             "call:" => self.turn.round.tool.clone().map(Cow::Owned),
-            places => fields.word(places),
+            _ => fields.word(&result.name),
         };
-        let json = fields.json(result.output);
+        let json = fields.json(&result.output);
         if let Some((index, opens)) = scope.block {
             let content = (!scope.is_whole).then(String::new);
             let (id, name) = (id.into_owned(), name.map(Cow::into_owned));
@@ -338,7 +339,7 @@ impl Emitter {
 }
 
 /// Returns the place that a call is known by, if the record has all of its keys.
-fn place(call: &CallSpec, fields: Fields) -> Option<u64> {
-    let keys: SmallVec<[_; 2]> = call.key.iter().map(|places| fields.index(places)).collect();
+fn place(call: &ReadCall, fields: Fields) -> Option<u64> {
+    let keys: SmallVec<[_; 2]> = call.key.iter().map(|place| fields.index(place)).collect();
     (keys.iter().all(Option::is_some) && !keys.is_empty()).then(|| hash(&keys))
 }

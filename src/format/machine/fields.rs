@@ -3,21 +3,20 @@
 use std::borrow::Cow;
 
 use crate::format::machine::evidence;
-use crate::format::machine::layout::{
-    HEAD, JOINT, Layout, Place, RecordValues, RowTables, Table, Value, Way,
-};
-use crate::format::spec::{CallSpec, Places, Wanted, fits, is_one_of, paths, split_test};
+use crate::format::machine::layout::{HEAD, JOINT, Layout, RecordValues, RowTables, Table, Value};
+use crate::format::machine::rule::{Place, ReadRule, RecordPlaces, Way};
+use crate::format::spec::{CallSpec, Word, fits, is_one_of, paths, split_test};
 use crate::json::{self, Str};
 
 /// What stands at the places of one object, or of one of its members.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'r, 't> {
-    program: &'r RowTables,
+    tables: &'static RowTables,
     values: &'r RecordValues<'t>,
-    pub(super) table: &'r Table,
-    layout: &'r Layout,
-    /// The places of the record that the object is in.
-    record: &'r Layout,
+    pub(super) table: &'static Table,
+    layout: &'static Layout,
+    /// That of the record that the object is in.
+    record: &'static Layout,
     /// Where the object's values begin.
     begin: usize,
     /// The number of the member, from 1; 0 for the object itself.
@@ -36,37 +35,39 @@ pub(super) enum Index<'r> {
 impl<'r, 't> Fields<'r, 't> {
     /// Returns the fields of a record that was read.
     pub(super) fn of_record(
-        program: &'r RowTables,
-        table: &'r Table,
+        tables: &'static RowTables,
+        table: &'static Table,
         values: &'r RecordValues<'t>,
         event: &'r str,
-    ) -> Option<Self> {
-        let layout = program.layout(table, case(values, 0)?)?;
-        let (begin, base, position) = (0, 0, 0);
-        Some(Fields {
-            program,
-            values,
-            table,
-            layout,
-            record: layout,
-            begin,
-            base,
-            position,
-            event,
-        })
+    ) -> Self {
+        let (_, case) = next(values, 0);
+        let layout = tables.layout(table, case);
+        let (record, begin, base, position) = (layout, 0, 0, 0);
+        Fields { tables, values, table, layout, record, begin, base, position, event }
     }
 
-    /// Returns the number of the object's case.
-    pub(super) fn case(&self) -> Option<usize> {
-        case(self.values, self.begin)
+    /// Returns the rules for its members, and the keys of these.
+    pub(super) fn member_rules(&self) -> &'static [(Word, ReadRule)] {
+        &self.layout.members
+    }
+
+    /// Returns the rules that it may be for.
+    pub(super) fn rules(&self) -> impl Iterator<Item = &'static ReadRule> {
+        let (kind, is_other) = (self.kind(), self.layout.is_of_others);
+        self.layout.rules.iter().filter(move |rule| !is_other || rule.spec.is_of(kind))
+    }
+
+    /// Returns the places that every record is asked for.
+    pub(super) fn record_places(&self) -> &'static RecordPlaces {
+        &self.record.record
     }
 
     /// Returns the object's kind; of a member, its key.
     pub(super) fn kind(&self) -> &'r str {
         let key = self.layout.key(self.base).and_then(|slot| self.slot(slot));
-        match key.or(self.values.get(self.begin + 1)) {
-            Some(Value::Text(key)) => key.as_str(),
-            Some(Value::Kind(kind)) => kind,
+        match key.unwrap_or_else(|| self.values.get(self.begin + 1)) {
+            Value::Text(key) => key.as_str(),
+            Value::Kind(kind) => kind,
             _ => "",
         }
     }
@@ -74,7 +75,7 @@ impl<'r, 't> Fields<'r, 't> {
     /// Returns the object's JSON text.
     pub(super) fn here(&self) -> &'r str {
         match self.values.get(self.begin + 2) {
-            Some(Value::Json(json)) => json,
+            Value::Json(json) => json,
             _ => "",
         }
     }
@@ -86,12 +87,8 @@ impl<'r, 't> Fields<'r, 't> {
     }
 
     fn slot(&self, slot: usize) -> Option<&'r Value<'t>> {
-        let value = self.values.get(self.begin + HEAD + slot)?;
+        let value = self.values.get(self.begin + HEAD + slot);
         Some(value).filter(|value| !matches!(value, Value::Nothing))
-    }
-
-    fn place(&self, places: Places, wanted: Wanted) -> Option<&'r Place> {
-        if places.is_empty() { None } else { self.layout.find(places, wanted, self.base) }
     }
 
     /// Returns the fields of the record.
@@ -100,21 +97,20 @@ impl<'r, 't> Fields<'r, 't> {
     }
 
     /// Returns what `get` finds on the first way to a place that leads to anything.
-    fn first<T>(
-        &self,
-        places: Places,
-        wanted: Wanted,
-        get: &dyn Fn(&Self, &'r Way) -> Option<T>,
-    ) -> Option<T> {
-        self.place(places, wanted)?.ways.iter().find_map(|way| match way {
-            Way::Record(places) => self.record().first(places, wanted, get),
+    fn first<T>(&self, place: &'r Place, get: &dyn Fn(&Self, &'r Way) -> Option<T>) -> Option<T> {
+        place.ways.iter().find_map(|way| match way {
+            Way::Record(number) => self.record().first(self.record_place(*number), get),
             way => get(self, way),
         })
     }
 
+    fn record_place(&self, number: usize) -> &'static Place {
+        &self.record.record_places[number]
+    }
+
     /// True if anything but null stands there.
-    pub(super) fn has(&self, places: Places) -> bool {
-        self.first(places, Wanted::Something, &|fields, way| match way {
+    pub(super) fn has(&self, place: &'r Place) -> bool {
+        self.first(place, &|fields, way| match way {
             Way::Slot(slot) => fields.slot(*slot).map(drop),
             Way::Kind | Way::Star | Way::Event => fields.word_of(way).map(drop),
             _ => Some(()),
@@ -124,17 +120,15 @@ impl<'r, 't> Fields<'r, 't> {
 
     /// True if a value of the record stands at a place, and not a word that the row itself has;
     /// nothing for a place that only has such words.
-    pub(super) fn is_given(&self, places: Places, wanted: Wanted) -> Option<bool> {
+    pub(super) fn is_given(&self, place: &Place) -> Option<bool> {
         let any = |found: &mut dyn Iterator<Item = Option<bool>>| {
             found.flatten().fold(None, |all, is_given| Some(all.unwrap_or(false) | is_given))
         };
-        any(&mut self.place(places, wanted)?.ways.iter().map(|way| match way {
-            Way::Slot(slot) => Some(self.slot(*slot).is_some()),
-            Way::Record(places) => self.record().is_given(places, wanted),
-            Way::Joined(parts) => any(&mut parts.iter().map(|it| self.is_given(it, Wanted::Json))),
-            Way::Made(members) => {
-                any(&mut members.iter().map(|(_, it)| self.is_given(it, Wanted::Json)))
-            }
+        any(&mut place.ways.iter().map(|way| match way {
+            Way::Slot(slot) | Way::Objects { slot, .. } => Some(self.slot(*slot).is_some()),
+            Way::Record(number) => self.record().is_given(self.record_place(*number)),
+            Way::Joined(parts) => any(&mut parts.iter().map(|it| self.is_given(it))),
+            Way::Made(members) => any(&mut members.iter().map(|(_, it)| self.is_given(it))),
             Way::Here | Way::Data => Some(true),
             Way::Literal(_) | Way::Kind | Way::Star | Way::Event | Way::Position => None,
         }))
@@ -171,15 +165,15 @@ impl<'r, 't> Fields<'r, 't> {
     }
 
     /// Returns the text that stands there.
-    pub(super) fn text(&self, places: Places) -> Option<Cow<'r, Str<'r>>> {
-        self.first(places, Wanted::Text, &|fields, way| match way {
+    pub(super) fn text(&self, place: &'r Place) -> Option<Cow<'r, Str<'r>>> {
+        self.first(place, &|fields, way| match way {
             Way::Slot(slot) => match fields.slot(*slot)? {
                 Value::Text(text) => Some(Cow::Borrowed(text)),
                 _ => None,
             },
             Way::Data => Some(Cow::Owned(Str::from(fields.here()))),
             Way::Joined(parts) => {
-                let words = parts.iter().filter_map(|places| fields.scalar(places));
+                let words = parts.iter().filter_map(|part| fields.scalar(part));
                 Some(Cow::Owned(Str::from(words.collect::<String>())))
             }
             Way::Position => Some(Cow::Owned(Str::from(fields.position.to_string()))),
@@ -188,8 +182,8 @@ impl<'r, 't> Fields<'r, 't> {
     }
 
     /// Returns the text that stands there, unless it is empty or nothing but white space.
-    pub(super) fn word(&self, places: Places) -> Option<Cow<'r, str>> {
-        let text = match self.text(places)? {
+    pub(super) fn word(&self, place: &'r Place) -> Option<Cow<'r, str>> {
+        let text = match self.text(place)? {
             Cow::Borrowed(text) => Cow::Borrowed(text.as_str()),
             Cow::Owned(text) => text.into_text(),
         };
@@ -197,8 +191,8 @@ impl<'r, 't> Fields<'r, 't> {
     }
 
     /// Returns the JSON that stands there.
-    pub(super) fn json(&self, places: Places) -> Option<Cow<'r, str>> {
-        self.first(places, Wanted::Json, &|fields, way| match way {
+    pub(super) fn json(&self, place: &'r Place) -> Option<Cow<'r, str>> {
+        self.first(place, &|fields, way| match way {
             Way::Slot(slot) => match fields.slot(*slot)? {
                 Value::Json(json) => Some(Cow::Borrowed(*json)),
                 _ => None,
@@ -223,8 +217,8 @@ impl<'r, 't> Fields<'r, 't> {
     }
 
     /// Returns the string, number or flag that stands there, as a word.
-    pub(super) fn scalar(&self, places: Places) -> Option<Cow<'r, str>> {
-        match self.json(places)? {
+    pub(super) fn scalar(&self, place: &'r Place) -> Option<Cow<'r, str>> {
+        match self.json(place)? {
             Cow::Borrowed(json) => evidence::word(json),
             Cow::Owned(json) => evidence::word(&json).map(|word| Cow::Owned(word.into_owned())),
         }
@@ -232,20 +226,16 @@ impl<'r, 't> Fields<'r, 't> {
 
     /// True if a flag is set: one of its words stands there, or, if it has none, anything but
     /// false.
-    pub(super) fn flag(&self, places: Places) -> bool {
-        let Some(place) = self.place(places, Wanted::Json) else { return false };
+    pub(super) fn flag(&self, place: &'r Place) -> bool {
         match place.words {
-            Some(words) => {
-                let found = self.scalar(places);
-                found.is_some_and(|found| is_one_of(words, &found))
-            }
-            None => self.json(places).is_some_and(|json| json != "false"),
+            Some(words) => self.scalar(place).is_some_and(|found| is_one_of(words, &found)),
+            None => self.json(place).is_some_and(|json| json != "false"),
         }
     }
 
     /// Returns the number or the name that stands there.
-    pub(super) fn index(&self, places: Places) -> Option<Index<'r>> {
-        self.first(places, Wanted::Index, &|fields, way| match way {
+    pub(super) fn index(&self, place: &'r Place) -> Option<Index<'r>> {
+        self.first(place, &|fields, way| match way {
             Way::Slot(slot) => match fields.slot(*slot)? {
                 Value::Index(number) => Some(Index::Number(*number)),
                 Value::Text(text) => Some(Index::Name(Cow::Borrowed(text.as_str()))),
@@ -256,28 +246,28 @@ impl<'r, 't> Fields<'r, 't> {
         })
     }
 
-    /// Returns what stands at the place of a group.
-    fn grouped(&self, places: Places) -> Option<&'r Value<'t>> {
-        self.first(places, Wanted::Group(""), &|fields, way| match way {
-            Way::Slot(slot) => fields.slot(*slot),
+    /// Returns what stands at the place of a group, and the group's table.
+    fn grouped(&self, place: &'r Place) -> Option<(&'static Table, &'r Value<'t>)> {
+        self.first(place, &|fields, way| match way {
+            Way::Objects { slot, group } => {
+                Some((fields.tables.group(*group), fields.slot(*slot)?))
+            }
             _ => None,
         })
     }
 
     /// Returns the objects that stand there.
-    pub(super) fn each(&self, places: Places) -> impl Iterator<Item = Fields<'r, 't>> {
-        let fields = *self;
-        let table = self.group(places);
-        let mut next = match self.grouped(places) {
-            Some(Value::Objects(ends)) => ends.map(|(first, _)| first),
+    pub(super) fn each(&self, place: &'r Place) -> impl Iterator<Item = Fields<'r, 't>> {
+        let (fields, mut position) = (*self, 0);
+        let mut objects = match self.grouped(place) {
+            Some((table, Value::Objects(Some((first, _))))) => Some((table, *first)),
             _ => None,
         };
-        let mut position = 0;
         std::iter::from_fn(move || {
-            let (table, begin) = (table?, next?);
-            let Some(Value::Next(after, case)) = fields.values.get(begin) else { return None };
-            next = *after;
-            let layout = fields.program.layout(table, *case)?;
+            let (table, begin) = objects?;
+            let (after, case) = next(fields.values, begin);
+            objects = after.map(|after| (table, after));
+            let layout = fields.tables.layout(table, case);
             let object = Fields { table, layout, begin, base: 0, position, ..fields };
             position += 1;
             Some(object)
@@ -285,29 +275,18 @@ impl<'r, 't> Fields<'r, 't> {
     }
 
     /// Returns the record that stands there in a string, and its table.
-    pub(super) fn encoded(&self, places: Places) -> Option<(&'r Table, &'r Str<'t>)> {
-        match self.grouped(places)? {
-            Value::Text(text) => Some((self.group(places)?, text)),
-            _ => None,
-        }
-    }
-
-    /// Returns the table of a group of objects.
-    fn group(&self, places: Places) -> Option<&'r Table> {
-        match self.place(places, Wanted::Group(""))?.wanted {
-            Wanted::Group(name) => self.program.group(name),
+    pub(super) fn encoded(&self, place: &'r Place) -> Option<(&'static Table, &'r Str<'t>)> {
+        match self.grouped(place)? {
+            (table, Value::Text(text)) => Some((table, text)),
             _ => None,
         }
     }
 
     /// True if there are other places in the value that stands there: it is not only counts.
-    pub(super) fn is_shared(&self, places: Places) -> bool {
-        let place = self.place(places, Wanted::Json);
-        place.is_some_and(|place| {
-            place.ways.iter().any(|way| match way {
-                Way::Slot(slot) => self.layout.is_shared(*slot),
-                way => matches!(way, Way::Here),
-            })
+    pub(super) fn is_shared(&self, place: &Place) -> bool {
+        place.ways.iter().any(|way| match way {
+            Way::Slot(slot) => self.layout.is_shared(*slot),
+            way => matches!(way, Way::Here),
         })
     }
 
@@ -315,10 +294,6 @@ impl<'r, 't> Fields<'r, 't> {
     pub(super) fn first_key(&self) -> Cow<'r, str> {
         let members = json::members(self.here());
         members.into_iter().next().map_or(Cow::Borrowed(""), |(key, _)| key)
-    }
-
-    pub(super) fn program(&self) -> &'r RowTables {
-        self.program
     }
 
     /// True if it is a record, or a member of one that is a record itself.
@@ -335,9 +310,10 @@ fn open_part<'k>(patterns: &[&str], kind: &'k str) -> &'k str {
     rest.strip_suffix(end).unwrap_or(rest)
 }
 
-fn case(values: &RecordValues, begin: usize) -> Option<usize> {
-    match values.get(begin)? {
-        Value::Next(_, case) => Some(*case),
-        _ => None,
+/// Returns where the object after another one begins, and the case of that one.
+fn next(values: &RecordValues, begin: usize) -> (Option<usize>, usize) {
+    match values.get(begin) {
+        Value::Next(after, case) => (*after, *case),
+        _ => unreachable!("an object begins here"),
     }
 }

@@ -6,24 +6,30 @@
 //! it mostly does, that costs next to nothing.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
+use crate::format::machine::rule::{
+    Place, ReadRule, RecordPlaces, RowFlags, Wanted, Way, each_place_of,
+};
 use crate::format::spec::{
-    ANY, Group, Places, Rule, Spec, Wanted, Word, fits, is_keyed, paths, split_test,
+    ANY, Group, Places, Rule, Spec, Word, fits, is_keyed, paths, split_test,
 };
 use crate::format::support::misnamed::holds_members;
 use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str};
 
-/// The tables of a row.
-pub(super) struct RowTables {
+/// The tables of a row, which are made once.
+pub(in crate::format) struct RowTables {
     pub(super) spec: &'static Spec,
+    pub(super) flags: RowFlags,
     /// Of records that say their kind, or whose frame does.
     plain: Table,
     /// Of records whose members are records, which their keys name.
     keyed: Option<Table>,
     groups: Vec<Table>,
+    /// The places of records that rules ask for wherever they are.
+    record: Vec<(Places, Wanted)>,
 }
 
 /// The rules of the records, or of one group of objects.
@@ -40,17 +46,26 @@ pub(super) struct Table {
 }
 
 /// The rules for one kind of object.
-pub(super) struct Case {
-    pub(super) rules: Vec<&'static Rule>,
+struct Case {
+    rules: Vec<&'static Rule>,
     /// The rules for the object's members, and the keys of these.
-    pub(super) members: Vec<(Word, &'static Rule)>,
-    layout: OnceCell<Layout>,
+    members: Vec<(Word, &'static Rule)>,
+    layout: OnceLock<Layout>,
 }
 
-/// The places that some rules ask for. What stands at each has a slot, a number.
+/// The rules for one kind of object, with the places that they ask for. What stands at each has a
+/// slot, a number.
 #[derive(Default)]
 pub(super) struct Layout {
-    places: Vec<Place>,
+    pub(super) rules: Vec<ReadRule>,
+    /// The rules for the object's members, and the keys of these.
+    pub(super) members: Vec<(Word, ReadRule)>,
+    /// True if the rules are for all kinds that have no case of their own.
+    pub(super) is_of_others: bool,
+    /// What is asked for if the object is a record.
+    pub(super) record: RecordPlaces,
+    /// The places of the record that rules ask for wherever they are.
+    pub(super) record_places: Vec<Place>,
     top: Node,
     /// The slots that the keys of members are kept in.
     keys: Vec<usize>,
@@ -60,19 +75,10 @@ pub(super) struct Layout {
     size: usize,
     /// True if the frame's data are asked for as they are.
     is_text: bool,
+    /// True if the object itself is asked for.
+    is_here: bool,
     /// True once all that the rules of the case ask for has been added.
     is_complete: bool,
-}
-
-/// A place that is asked for. It is known by where its text is in memory: no text is compared.
-pub(super) struct Place {
-    address: Address,
-    /// The member that it stands in, counted from 1; 0 for the object itself.
-    base: usize,
-    pub(super) wanted: Wanted,
-    pub(super) ways: Vec<Way>,
-    /// The words of a flag.
-    pub(super) words: Option<Word>,
 }
 
 /// Where a word for an object's kind stands.
@@ -84,29 +90,6 @@ enum KindPlace {
 
 /// What stands between the places that make a text.
 pub(super) const JOINT: &str = " + ";
-
-/// Where a text begins, and its length.
-type Address = (usize, usize);
-
-/// Where a place leads.
-pub(super) enum Way {
-    Slot(usize),
-    /// To a place of the record.
-    Record(Places),
-    Here,
-    /// To the frame's data, as they are.
-    Data,
-    Literal(Word),
-    Kind,
-    /// To what a pattern of the kind's leaves open.
-    Star,
-    Event,
-    Position,
-    /// To a text that is made of places.
-    Joined(Vec<Places>),
-    /// To an object that is made of places.
-    Made(Vec<(Word, Places)>),
-}
 
 /// What is wanted of a value, and of what is inside of it.
 #[derive(Default)]
@@ -139,7 +122,7 @@ pub(super) struct RecordValues<'t>(SmallVec<[Value<'t>; 24]>);
 
 /// An object that is read.
 struct OpenObject<'o, 't> {
-    tables: &'o RowTables,
+    tables: &'static RowTables,
     /// Where its slots begin.
     begin: usize,
     values: &'o mut RecordValues<'t>,
@@ -161,16 +144,22 @@ pub(super) enum Value<'t> {
 pub(super) const HEAD: usize = 3;
 
 impl RowTables {
-    pub(super) fn new(spec: &'static Spec) -> RowTables {
+    pub(in crate::format) fn new(spec: &'static Spec) -> RowTables {
         let table = |group: &'static Group| {
             let table = Table::new(group.kind, group.on, is_keyed(group.kind), group.encoded);
             Table { is_native: group.native, ..table }
         };
+        let mut record = Vec::new();
+        for (_, rule) in spec.rules() {
+            each_place_of(rule, spec, &mut |places, wanted| of_record(places, wanted, &mut record));
+        }
         RowTables {
             spec,
+            flags: RowFlags::new(spec),
             plain: Table::new(spec.kind, spec.on, false, true),
             keyed: is_keyed(spec.kind).then(|| Table::new(&[], spec.on, true, true)),
             groups: spec.groups.iter().map(table).collect(),
+            record,
         }
     }
 
@@ -179,26 +168,20 @@ impl RowTables {
         self.keyed.as_ref().filter(|_| event.is_empty()).unwrap_or(&self.plain)
     }
 
-    pub(super) fn group(&self, name: Word) -> Option<&Table> {
-        self.groups.get(self.spec.groups.iter().position(|group| group.name == name)?)
+    /// Returns the table of the group of a number.
+    pub(super) fn group(&self, number: usize) -> &Table {
+        &self.groups[number]
     }
 
     /// Returns the places of one kind of object.
-    pub(super) fn layout<'p>(&self, table: &'p Table, case: usize) -> Option<&'p Layout> {
-        table
-            .cases
-            .get(case)
-            .map(|case| case.layout.get_or_init(|| Layout::new(case, table, self.spec)))
+    pub(super) fn layout<'p>(&self, table: &'p Table, case: usize) -> &'p Layout {
+        let case = &table.cases[case];
+        case.layout.get_or_init(|| Layout::new(case, table, self))
     }
 
     /// Returns the case of a record, and its places, if its frame's name alone says what it is: its
     /// kind stands nowhere else, or could not, as its data are a word.
-    fn named<'p>(
-        &self,
-        table: &'p Table,
-        event: &str,
-        data: &[u8],
-    ) -> Option<(usize, &'p Case, &'p Layout)> {
+    fn named<'p>(&self, table: &'p Table, event: &str, data: &[u8]) -> Option<(usize, &'p Layout)> {
         let mut places = table.kind.iter().flatten();
         let is_alone = matches!((places.next(), places.next()), (Some(KindPlace::Event), None));
         let names = || table.kind.iter().flatten().any(|place| matches!(place, KindPlace::Event));
@@ -207,40 +190,38 @@ impl RowTables {
             return None;
         }
         let number = table.number(event);
-        Some((number, table.cases.get(number)?, self.layout(table, number)?))
+        Some((number, self.layout(table, number)))
     }
 
-    /// True if a record is not to be read as JSON: a rule asks for the frame's data as they are, none
-    /// is for frames of this name, or the name says all, and the data are a word that no rule asks
-    /// for.
-    pub(super) fn is_text(&self, table: &Table, event: &str, data: &[u8]) -> bool {
-        self.named(table, event, data).is_some_and(|(_, case, layout)| {
-            let is_unasked = || !layout.top.is_asked || data.trim_ascii() == b"null";
-            layout.is_text
-                || case.rules.is_empty()
-                || !layout.asks_for_all() && is_word(data) && is_unasked()
-        })
+    /// Returns the case of a record that is not to be read as JSON: a rule asks for the frame's data as
+    /// they are, none is for frames of this name, or the name says all, and the data are a word that
+    /// no rule asks for.
+    pub(super) fn text_case(&self, table: &Table, event: &str, data: &[u8]) -> Option<usize> {
+        let (case, layout) = self.named(table, event, data)?;
+        let is_unasked = || !layout.top.is_asked || data.trim_ascii() == b"null";
+        let is_text = layout.is_text
+            || layout.rules.is_empty()
+            || !layout.asks_for_all() && is_word(data) && is_unasked();
+        is_text.then_some(case)
     }
 
     /// True if a record with these data may be something else than an object.
     pub(super) fn takes_any(&self, table: &Table, event: &str, data: &[u8]) -> bool {
-        self.named(table, event, data).is_some_and(|(_, _, layout)| layout.asks_for_all())
+        self.named(table, event, data).is_some_and(|(_, layout)| layout.asks_for_all())
             || data.trim_ascii_start().starts_with(b"[") && table.has_lists()
     }
 
-    /// Takes a record that is text.
+    /// Takes a record of a case that is text.
     pub(super) fn take<'t>(
         &self,
-        table: &Table,
+        (table, case): (&Table, usize),
         text: &'t str,
         event: &'t str,
         values: &mut RecordValues<'t>,
     ) {
-        let named = self.named(table, event, text.as_bytes());
-        let Some((case, _, layout)) = named else { return };
         let kind = Value::Kind(Cow::Borrowed(event));
         values.0.extend([Value::Next(None, case), kind, Value::Json(text)]);
-        values.0.resize_with(HEAD + layout.size, || Value::Nothing);
+        values.0.resize_with(HEAD + self.layout(table, case).size, || Value::Nothing);
     }
 
     /// Reads a record into `values`, which is empty.
@@ -249,7 +230,7 @@ impl RowTables {
     ///
     /// The text is no JSON, or at a place stands a value of another type.
     pub(super) fn read<'t>(
-        &self,
+        &'static self,
         table: &Table,
         (source, text): (Source, &'t str),
         event: &'t str,
@@ -262,7 +243,7 @@ impl RowTables {
 
     /// Reads an object, and returns where its values begin.
     fn object<'t>(
-        &self,
+        &'static self,
         table: &Table,
         event: &'t str,
         reader: &mut Reader<'t>,
@@ -272,7 +253,7 @@ impl RowTables {
         let case = table.number(&kind);
         let begin = values.0.len();
         values.0.push(Value::Next(None, case));
-        let Some(layout) = self.layout(table, case) else { return Ok(begin) };
+        let layout = self.layout(table, case);
         values.0.resize_with(begin + HEAD + layout.size, || Value::Nothing);
         values.set(begin + 1, Value::Kind(kind));
         let start = reader.position();
@@ -327,7 +308,7 @@ impl<'t> OpenObject<'_, 't> {
                 name.as_str().parse().map_or(Value::Text(name), Value::Index)
             }
             Wanted::Index => Value::Index(u64::from_json(reader)?),
-            Wanted::Group(name) => self.objects(name, reader)?,
+            Wanted::Group(number) => self.objects(number, reader)?,
             Wanted::Json | Wanted::Something | Wanted::Nothing => {
                 Value::Json(RawJson::from_json(reader)?.get())
             }
@@ -337,8 +318,8 @@ impl<'t> OpenObject<'_, 't> {
     }
 
     /// Reads the objects of a group, in a list or one by itself.
-    fn objects(&mut self, name: Word, reader: &mut Reader<'t>) -> Result<Value<'t>, Fault> {
-        let Some(table) = self.tables.group(name) else { return Err(Fault::Syntax) };
+    fn objects(&mut self, number: usize, reader: &mut Reader<'t>) -> Result<Value<'t>, Fault> {
+        let table = self.tables.group(number);
         if table.is_record {
             return Str::from_json(reader).map(Value::Text);
         }
@@ -467,10 +448,6 @@ impl Table {
         self.cases.iter().any(|case| !case.members.is_empty())
     }
 
-    pub(super) fn case(&self, number: usize) -> Option<&Case> {
-        self.cases.get(number)
-    }
-
     /// Returns the words for the kind of the object that is next, joined by `/`.
     fn kind<'t>(&self, reader: &Reader<'t>, event: &'t str) -> Cow<'t, str> {
         let mut words = self.kind.iter().filter_map(|places| {
@@ -491,14 +468,17 @@ fn is_word(data: &[u8]) -> bool {
 
 impl Case {
     fn new(rules: Vec<&'static Rule>, members: Vec<(Word, &'static Rule)>) -> Case {
-        Case { rules, members, layout: OnceCell::new() }
+        Case { rules, members, layout: OnceLock::new() }
     }
 }
 
 impl Layout {
-    /// Returns the places that the rules of a case ask for.
-    fn new(case: &Case, table: &Table, spec: &'static Spec) -> Layout {
-        let mut layout = Layout::default();
+    /// Returns the rules of a case with the places that they ask for.
+    fn new(case: &Case, table: &Table, tables: &RowTables) -> Layout {
+        let (spec, record) = (tables.spec, &tables.record);
+        let is_first = table.cases.first().is_some_and(|first| std::ptr::eq(first, case));
+        let is_of_others = is_first && case.members.is_empty();
+        let mut layout = Layout { is_of_others, ..Layout::default() };
         // A kind that comes twice is told.
         let kinds = table.kind.iter().flatten();
         for keys in kinds.filter_map(|place| match place {
@@ -511,71 +491,67 @@ impl Layout {
         let kinds = kinds.chain(case.members.iter().map(|(key, _)| *key));
         layout.patterns = kinds.filter(|kind| kind.contains('*')).collect();
         for rule in &case.rules {
-            rule.each_place(&mut |places, wanted| layout.add(places, wanted, 0, None));
+            let place = &mut |places, wanted| layout.place(places, wanted, None, record);
+            let rule = ReadRule::new(rule, spec, place);
+            layout.rules.push(rule);
         }
-        for (number, (key, rule)) in (1..).zip(&case.members) {
+        for (key, rule) in &case.members {
             let next = layout.size;
             let slot = *layout.top.inner(key).key.get_or_insert(next);
             layout.size += usize::from(slot == next);
             layout.keys.push(slot);
-            let mut add = |places, wanted| layout.add(places, wanted, number, Some(*key));
-            rule.each_place(&mut add);
+            let place = &mut |places, wanted| layout.place(places, wanted, Some(*key), record);
+            let rule = ReadRule::new(rule, spec, place);
+            layout.members.push((*key, rule));
         }
         layout.is_complete = true;
         if table.is_record {
-            layout.add_record(spec);
+            let mut place = |places, wanted| layout.place(places, wanted, None, record);
+            let row = RecordPlaces::new(spec, &mut place);
+            let places = record.iter().map(|(places, wanted)| place(places, *wanted)).collect();
+            (layout.record, layout.record_places) = (row, places);
         }
         layout
     }
 
-    /// Adds what rules ask a record for.
-    fn add_record(&mut self, spec: &'static Spec) {
-        spec.each_place(&mut |places, wanted| self.add(places, wanted, 0, None));
-        let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
-        for rule in rules {
-            rule.each_place(&mut |places, wanted| {
-                let paths = places.split('|').filter_map(|path| path.strip_prefix('/'));
-                paths.for_each(|path| self.add(path, wanted, 0, None));
-            });
+    /// Adds a place of the object, or of its member of a key.
+    fn place(
+        &mut self,
+        places: Places,
+        wanted: Wanted,
+        key: Option<Word>,
+        record: &[(Places, Wanted)],
+    ) -> Place {
+        if wanted == Wanted::Nothing {
+            return Place::default();
         }
-    }
-
-    fn add(&mut self, places: Places, wanted: Wanted, base: usize, key: Option<Word>) {
-        let is_known = self.find(places, wanted, base).is_some();
-        if wanted == Wanted::Nothing || is_known {
-            return;
-        }
-        let (all, words) = match places.split_once('=') {
-            Some((all, words)) if !places.starts_with(['\'', '{']) => (all, Some(words)),
-            _ => (places, None),
+        let mut part = |places| self.place(places, Wanted::Json, key, record);
+        let (all, words) = split_flag(places);
+        let ways = if let Some(members) = split_made(all) {
+            vec![Way::Made(members.map(|(name, places)| (name, part(places))).collect())]
+        } else if all.contains(JOINT) {
+            vec![Way::Joined(all.split(JOINT).map(part).collect())]
+        } else {
+            all.split('|').map(|path| self.way(path, wanted, key, record)).collect()
         };
-        let ways = match all.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
-            Some(inner) => {
-                let members = inner.split(',').filter_map(|member| {
-                    let (name, place) = member.split_once(':')?;
-                    Some((name.trim_ascii(), place.trim_ascii()))
-                });
-                let members: Vec<_> = members.collect();
-                members.iter().for_each(|(_, place)| self.add(place, Wanted::Json, base, key));
-                vec![Way::Made(members)]
-            }
-            None if all.contains(JOINT) => {
-                let parts: Vec<Places> = all.split(JOINT).collect();
-                parts.iter().for_each(|places| self.add(places, Wanted::Json, base, key));
-                vec![Way::Joined(parts)]
-            }
-            None => all.split('|').map(|path| self.way(path, wanted, key)).collect(),
-        };
-        self.places.push(Place { address: address(places), base, wanted, ways, words });
+        self.is_here |= matches!(ways.as_slice(), [.., Way::Here]);
+        Place { ways, words }
     }
 
     /// Adds a path, and returns where it leads.
-    fn way(&mut self, path: &'static str, wanted: Wanted, key: Option<Word>) -> Way {
+    fn way(
+        &mut self,
+        path: &'static str,
+        wanted: Wanted,
+        key: Option<Word>,
+        record: &[(Places, Wanted)],
+    ) -> Way {
         if let Some(word) = path.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
             return Way::Literal(word);
         }
         if let Some(path) = path.strip_prefix('/') {
-            return Way::Record(path);
+            let number = record.iter().position(|known| *known == (path, wanted));
+            return Way::Record(number.expect("every place of the record was noted"));
         }
         match path {
             "kind:" => return Way::Kind,
@@ -594,7 +570,6 @@ impl Layout {
         if path == "." && key.is_none() && is_any {
             return Way::Here;
         }
-        let number = self.size;
         let top = match key {
             Some(key) => self.top.inner(key),
             None => &mut self.top,
@@ -609,22 +584,16 @@ impl Layout {
             slot.begins == begins.as_bytes()
                 && (slot.wanted == wanted || wanted == Wanted::Something)
         };
-        if let Some(slot) = node.slots.iter().find(is_same) {
-            return Way::Slot(slot.number);
+        let known = node.slots.iter().find(is_same).map(|slot| slot.number);
+        let slot = known.unwrap_or(self.size);
+        if known.is_none() {
+            node.slots.push(NodeSlot { wanted, begins: begins.as_bytes(), number: slot });
+            self.size += 1;
         }
-        node.slots.push(NodeSlot { wanted, begins: begins.as_bytes(), number });
-        self.size += 1;
-        Way::Slot(number)
-    }
-
-    /// Returns a place that was added.
-    pub(super) fn find(&self, places: Places, wanted: Wanted, base: usize) -> Option<&Place> {
-        let wanted_address = address(places);
-        self.places.iter().find(|place| {
-            place.address == wanted_address
-                && place.base == base
-                && std::mem::discriminant(&place.wanted) == std::mem::discriminant(&wanted)
-        })
+        match wanted {
+            Wanted::Group(group) => Way::Objects { slot, group },
+            _ => Way::Slot(slot),
+        }
     }
 
     /// Returns the slot of the key of a member, which is counted from 1.
@@ -664,8 +633,7 @@ impl Layout {
 
     /// True if its objects may be anything else.
     fn asks_for_all(&self) -> bool {
-        let is_here = |place: &Place| matches!(place.ways.as_slice(), [.., Way::Here]);
-        !self.top.slots.is_empty() || self.places.iter().any(is_here)
+        !self.top.slots.is_empty() || self.is_here
     }
 }
 
@@ -719,38 +687,64 @@ impl Node {
     }
 }
 
-fn address(text: &str) -> Address {
-    (text.as_ptr() as usize, text.len())
+/// Returns places without the words of a flag, and these.
+fn split_flag(places: Places) -> (Places, Option<Word>) {
+    match places.split_once('=') {
+        Some((all, words)) if !places.starts_with(['\'', '{']) => (all, Some(words)),
+        _ => (places, None),
+    }
+}
+
+/// Returns the names and the places of an object that is made of places.
+fn split_made(places: Places) -> Option<impl Iterator<Item = (Word, Places)>> {
+    let inner = places.strip_prefix('{')?.strip_suffix('}')?;
+    Some(inner.split(',').filter_map(|member| {
+        let (name, places) = member.split_once(':')?;
+        Some((name.trim_ascii(), places.trim_ascii()))
+    }))
+}
+
+/// Notes which places of the record some places have.
+fn of_record(places: Places, wanted: Wanted, found: &mut Vec<(Places, Wanted)>) {
+    let (all, _) = split_flag(places);
+    if let Some(members) = split_made(all) {
+        return members.for_each(|(_, places)| of_record(places, Wanted::Json, found));
+    }
+    if all.contains(JOINT) {
+        return all.split(JOINT).for_each(|places| of_record(places, Wanted::Json, found));
+    }
+    let of_record = all.split('|').filter_map(|path| path.strip_prefix('/'));
+    for path in of_record.map(|path| (path, wanted)) {
+        if !found.contains(&path) {
+            found.push(path);
+        }
+    }
 }
 
 impl<'t> RecordValues<'t> {
-    pub(super) fn get(&self, at: usize) -> Option<&Value<'t>> {
-        self.0.get(at)
+    pub(super) fn get(&self, at: usize) -> &Value<'t> {
+        &self.0[at]
     }
 
     fn set(&mut self, at: usize, value: Value<'t>) {
-        if let Some(place) = self.0.get_mut(at) {
-            *place = value;
-        }
+        self.0[at] = value;
     }
 
     /// Sets a value unless there is one. Objects come after those that are there.
     fn add(&mut self, at: usize, value: Value<'t>) {
-        let Some(place) = self.0.get_mut(at) else { return };
-        match (&*place, value) {
-            (Value::Objects(Some((first, last))), Value::Objects(Some((after, end)))) => {
-                let (first, last) = (*first, *last);
-                *place = Value::Objects(Some((first, end)));
+        match (&self.0[at], value) {
+            (&Value::Objects(Some((first, last))), Value::Objects(Some((after, end)))) => {
+                self.0[at] = Value::Objects(Some((first, end)));
                 self.link(last, after);
             }
-            (Value::Nothing | Value::Objects(None), value) => *place = value,
+            (Value::Nothing | Value::Objects(None), value) => self.0[at] = value,
             _ => {}
         }
     }
 
     /// Notes which object comes after another.
     fn link(&mut self, at: usize, after: usize) {
-        if let Some(Value::Next(next, _)) = self.0.get_mut(at) {
+        if let Value::Next(next, _) = &mut self.0[at] {
             *next = Some(after);
         }
     }

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::io;
 
 use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
-use crate::format::machine::Emitter;
+use crate::format::machine::Machine;
 use crate::format::machine::fields::Fields;
+use crate::format::machine::rule::{ReadFailure, ReadRule};
 use crate::format::machine::state::Chunked;
-use crate::format::spec::{FailureSpec, Rule};
 use crate::format::support::emit::output;
 use crate::format::support::emitted::hash;
 use crate::format::support::prelude::*;
@@ -61,21 +61,21 @@ const MAX_FOREIGN: usize = 4096;
 /// The most prompts that are known again.
 const MAX_PROMPTS: usize = 64;
 
-impl Emitter {
+impl Machine {
     /// True if an object is of a message that is not the assistant's, and no new prompt.
     pub(super) fn is_foreign(
         &mut self,
-        rule: &Rule,
+        rule: &ReadRule,
         fields: Fields,
         out: &mut EventOut,
     ) -> io::Result<bool> {
-        if rule.of.is_empty() {
+        if rule.spec.of.is_empty() {
             return Ok(false);
         }
         let LogState { latest, foreign, .. } = &mut self.log;
-        *latest = fields.word(rule.of).map_or(*latest, |id| hash(id.as_ref()));
+        *latest = fields.word(&rule.of).map_or(*latest, |id| hash(id.as_ref()));
         let is_known = foreign.contains(latest);
-        if is_known || fields.word(rule.role).is_none_or(|role| role == "assistant") {
+        if is_known || fields.word(&rule.role).is_none_or(|role| role == "assistant") {
             return Ok(is_known);
         }
         match self.spec.log {
@@ -85,24 +85,22 @@ impl Emitter {
             }
         }
         foreign.push_front(*latest);
-        Ok(!rule.prompt)
+        Ok(!rule.spec.prompt)
     }
 
     /// True if a record is a subagent's in the agent's log, and is passed over.
     pub(super) fn is_subagents(
         &mut self,
-        rule: &Rule,
+        rule: &ReadRule,
         fields: Fields,
         out: &mut EventOut,
     ) -> io::Result<bool> {
-        let Some(log) = self.spec.log.filter(|log| !log.subagent.is_empty()) else {
-            return Ok(false);
-        };
-        if !fields.is_record() || (rule.is_seam() && !rule.prompt) {
+        let tells = self.spec.log.is_some_and(|log| !log.subagent.is_empty());
+        if !tells || !fields.is_record() || (rule.holds.nothing && !rule.spec.prompt) {
             return Ok(false);
         }
         let stands = |json: Cow<'_, str>| !matches!(json.as_ref(), "false" | "\"\"");
-        let is_subagents = fields.json(log.subagent).is_some_and(stands);
+        let is_subagents = fields.json(&fields.record_places().subagent).is_some_and(stands);
         let side = &mut self.log.side;
         *side = match *side {
             Side::Unknown if is_subagents => Side::Subagent,
@@ -142,16 +140,16 @@ impl Emitter {
     /// The agent reports an error that it may overcome.
     pub(super) fn trouble(
         &mut self,
-        failure: &FailureSpec,
+        failure: &ReadFailure,
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
         let json = fields.here();
-        let (message, code) = (fields.scalar(failure.message), fields.scalar(failure.code));
+        let (message, code) = (fields.scalar(&failure.message), fields.scalar(&failure.code));
         let message = message.map(Cow::into_owned).or_else(|| error::message(json));
         self.log.trouble = Some(AgentTrouble {
             json: json.to_owned(),
-            message: message.clone().filter(|_| !failure.message.is_empty()),
+            message: message.clone().filter(|_| !failure.spec.message.is_empty()),
             code: code.map(Cow::into_owned),
         });
         self.log.is_in_trouble = true;

@@ -21,6 +21,7 @@ mod fields;
 mod layout;
 mod log;
 mod round;
+pub(super) mod rule;
 mod said;
 mod state;
 #[cfg(test)]
@@ -33,13 +34,12 @@ use smallvec::SmallVec;
 
 use crate::event::{self, FinishReason, Key, Kind, Of, Piece, ProviderEvent, WarningCode};
 use crate::format::machine::fields::{Fields, Index};
-use crate::format::machine::layout::{RecordValues, RowTables, Table};
+pub(in crate::format) use crate::format::machine::layout::RowTables;
+use crate::format::machine::layout::{RecordValues, Table};
+use crate::format::machine::rule::{Place, ReadFailure, ReadRule, ReadStart};
 use crate::format::machine::state::{MessageState, Scope};
 use crate::format::repeatable::Repeatable;
-use crate::format::spec::{
-    Begin, End, FailureSpec, Places, Row, Rule, Spec, StartSpec, Wanted, fits, is_one_of,
-    split_each,
-};
+use crate::format::spec::{Begin, End, Row, Spec, Word, fits, is_one_of};
 use crate::format::support::emit::{Slot, output};
 use crate::format::support::emitted::{GrownText, hash};
 use crate::format::support::finish;
@@ -51,12 +51,7 @@ use crate::json::object_of;
 
 /// Decodes a format by its row.
 pub(crate) struct Machine {
-    program: RowTables,
-    emitter: Emitter,
-}
-
-/// Emits what records hold.
-struct Emitter {
+    tables: &'static RowTables,
     spec: &'static Spec,
     message: Lifecycle,
     turn: MessageState,
@@ -64,60 +59,55 @@ struct Emitter {
     /// The id and the model of the session.
     session: [Option<String>; 2],
     framing: Option<&'static Framing>,
-    /// True if the end of a message is that of its calls.
-    leaves_calls_open: bool,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
 }
 
 impl Decoder for Machine {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
-        let Machine { program, emitter } = self;
-        emitter.repeats = false;
+        self.repeats = false;
         // Some servers in Python send it as a JSON string.
         if frame.is_done() || frame.data.trim_ascii() == b"\"[DONE]\"" {
-            return emitter.done(out);
+            return self.done(out);
         }
-        emitter.framing = Some(frame.framing);
+        self.framing = Some(frame.framing);
         if frame.is_failure() {
-            emitter.message.begin(None, None, out)?;
-            emitter.message.state = State::Failed;
+            self.message.begin(None, None, out)?;
+            self.message.state = State::Failed;
             return error::report_failure(&frame, out);
         }
-        let table = program.records(frame.event_type);
-        emitter.records(program, table, Scope::of(&frame), out)
+        let table = self.tables.records(frame.event_type);
+        self.records(table, Scope::of(&frame), out)
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        let Machine { emitter, .. } = self;
-        emitter.turn.cut(out)?;
-        if let Some(trouble) = emitter.log.trouble.take().filter(|_| emitter.log.is_in_trouble) {
+        self.turn.cut(out)?;
+        if let Some(trouble) = self.log.trouble.take().filter(|_| self.log.is_in_trouble) {
             let (message, code) = (trouble.message.as_deref(), trouble.code.as_deref());
             match message.or(code) {
                 None => error::report(&trouble.json, out)?,
                 Some(_) => error::report_as(message, code, &trouble.json, out)?,
             }
         }
-        if emitter.spec.log.is_some() {
-            return emitter.finish_log(out);
+        if self.tables.flags.is_log {
+            return self.finish_log(out);
         }
-        let is_body = emitter.framing.is_some_and(|framing| framing.holds == Holds::Body);
-        if is_body && emitter.lacks_reason() && emitter.message.state == State::Open {
-            return emitter.end_unfinished(out);
+        let is_body = self.framing.is_some_and(|framing| framing.holds == Holds::Body);
+        if is_body && self.lacks_reason() && self.message.state == State::Open {
+            return self.end_unfinished(out);
         }
-        let missing = emitter.spec.done.and_then(|done| done.missing);
-        let awaits_done = emitter.framing.is_some_and(|framing| framing.ends_with_done);
+        let missing = self.spec.done.and_then(|done| done.missing);
+        let awaits_done = self.framing.is_some_and(|framing| framing.ends_with_done);
         if let Some(code) = missing.filter(|_| awaits_done)
-            && emitter.message.state == State::Stopped
+            && self.message.state == State::Stopped
         {
             out.warn(code, "the stream ended without `[DONE]`, after its end")?;
         }
-        emitter.message.finish(out)
+        self.message.finish(out)
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
-        let Emitter { spec, repeats, .. } = &self.emitter;
-        repeats.then_some(spec.repeatable.unwrap_or(&Repeatable::TEXT))
+        self.repeats.then_some(self.spec.repeatable.unwrap_or(&Repeatable::TEXT))
     }
 }
 
@@ -162,62 +152,57 @@ impl Format {
 impl Machine {
     /// Returns a decoder of a format that is a row.
     fn boxed(format: &'static Format) -> Box<dyn Decoder> {
-        let spec = format.row.map_or(&Spec::NEW, |row| row.spec);
+        let row = format.row.expect("the decoder of a row is a row's");
+        let (spec, tables) = (row.spec, row.tables.get_or_init(|| RowTables::new(row.spec)));
         let mut message = Lifecycle::new(format, spec.usage);
         if spec.log.is_some_and(|log| log.cumulative) {
             message.meter.add_up();
         }
-        let emitter = Emitter {
+        Box::new(Machine {
+            tables,
             spec,
             message,
-            turn: MessageState::new(spec),
+            turn: MessageState::new(tables.flags),
             log: log::LogState::default(),
             session: [None, None],
             framing: None,
-            leaves_calls_open: spec.leaves_calls_open(),
             repeats: false,
-        };
-        Box::new(Machine { program: RowTables::new(spec), emitter })
+        })
     }
 }
 
-impl Emitter {
+impl Machine {
     /// Emits what the records of a frame hold.
-    fn records(
-        &mut self,
-        program: &RowTables,
-        table: &Table,
-        scope: Scope,
-        out: &mut EventOut,
-    ) -> Done {
-        let frame = scope.frame;
-        if program.is_text(table, frame.event_type, frame.data) {
+    fn records(&mut self, table: &'static Table, scope: Scope, out: &mut EventOut) -> Done {
+        let (tables, frame) = (self.tables, scope.frame);
+        if let Some(case) = tables.text_case(table, frame.event_type, frame.data) {
             let (text, mut values) = (frame.text(), RecordValues::default());
-            program.take(table, &text, frame.event_type, &mut values);
-            let fields = Fields::of_record(program, table, &values, frame.event_type);
-            return fields.map_or(Ok(()), |fields| self.record(scope, false, fields, out));
+            tables.take((table, case), &text, frame.event_type, &mut values);
+            let fields = Fields::of_record(tables, table, &values, frame.event_type);
+            return self.record(scope, false, fields, out);
         }
-        let takes_any = program.takes_any(table, frame.event_type, frame.data);
+        let takes_any = tables.takes_any(table, frame.event_type, frame.data);
         each_record(frame, takes_any, out, &mut |source, text, is_lost, out| {
             let mut values = RecordValues::default();
-            program.read(table, (source, text), frame.event_type, &mut values)?;
-            let fields = Fields::of_record(program, table, &values, frame.event_type);
+            tables.read(table, (source, text), frame.event_type, &mut values)?;
+            let fields = Fields::of_record(tables, table, &values, frame.event_type);
             let frame = frame.with(text.as_bytes());
             let scope = Scope { frame: &frame, ..scope };
             let emit: &mut dyn FnMut(&mut EventOut<'_>) -> Done =
-                &mut |out| fields.map_or(Ok(()), |fields| self.record(scope, is_lost, fields, out));
+                &mut |out| self.record(scope, is_lost, fields, out);
             Ok(if is_lost { out.distrusted(emit) } else { emit(out) })
         })
     }
 
     /// Emits what a record holds. If the flag is true, it lacks a value that could not be read.
     fn record(&mut self, scope: Scope, is_lost: bool, fields: Fields, out: &mut EventOut) -> Done {
-        self.remember(&self.spec.session, fields);
+        let places = fields.record_places();
+        self.remember(&places.session, fields);
         self.repeats = true;
         self.log.is_in_trouble = false;
         self.log.has_ends |= match self.spec.log.map_or(End::No, |log| log.ends) {
             End::No => false,
-            End::If(places) => fields.has(places),
+            End::If(_) => fields.has(&places.ends),
             End::Yes | End::Stopped => true,
         };
         let is_known = self.rules(scope, fields, out)?;
@@ -236,13 +221,13 @@ impl Emitter {
     }
 
     /// Notes the members of the session. A log that has no ends is of one session.
-    fn remember(&mut self, session: &StartSpec, fields: Fields) {
-        let &StartSpec { id, model, .. } = session;
+    fn remember(&mut self, session: &ReadStart, fields: Fields) {
         let is_of_one = self.spec.log.is_some_and(|log| log.ends != End::Yes);
-        for (known, place) in self.session.iter_mut().zip([id, model]) {
-            let is_new = !is_of_one || known.is_none() || place == model;
+        let places = [(&session.id, true), (&session.model, false)];
+        for (known, (place, is_id)) in self.session.iter_mut().zip(places) {
+            let is_new = !is_of_one || known.is_none() || !is_id;
             let Some(word) = fields.word(place).filter(|_| is_new) else { continue };
-            let is_other = place == id && known.as_deref() != Some(&word);
+            let is_other = is_id && known.as_deref() != Some(&word);
             if is_other && self.spec.log.is_some_and(|log| log.cumulative) {
                 self.message.meter.add_up();
             }
@@ -253,10 +238,8 @@ impl Emitter {
     /// Applies the rules for an object: those for its members, or the first one that applies.
     /// Returns false if there is none.
     fn rules(&mut self, scope: Scope, fields: Fields, out: &mut EventOut) -> io::Result<bool> {
-        let Some(number) = fields.case() else { return Ok(false) };
-        let Some(case) = fields.table.case(number) else { return Ok(false) };
         let mut keys: SmallVec<[&str; 4]> = SmallVec::new();
-        for (number, (key, rule)) in (1..).zip(&case.members) {
+        for (number, (key, rule)) in (1..).zip(fields.member_rules()) {
             if let Some(member) = fields.member(number)
                 && !keys.contains(key)
                 && applies(rule, member)
@@ -268,76 +251,80 @@ impl Emitter {
         if !keys.is_empty() {
             return Ok(true);
         }
-        let (kind, is_other) = (fields.kind(), number == 0 && case.members.is_empty());
-        let is_of = |rule: &&&Rule| !is_other || rule.is_of(kind);
-        let rule = case
-            .rules
-            .iter()
-            .filter(is_of)
-            .find(|rule| (!rule.first || !self.log.has_begun) && applies(rule, fields));
+        let has_begun = self.log.has_begun;
+        let mut rules = fields.rules();
+        let rule = rules.find(|rule| (!rule.spec.first || !has_begun) && applies(rule, fields));
         rule.map_or(Ok(false), |rule| self.rule(rule, scope, fields, out).map(|()| true))
     }
 
-    fn rule(&mut self, rule: &Rule, mut scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+    fn rule(
+        &mut self,
+        rule: &ReadRule,
+        mut scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
         self.remember(&rule.session, fields);
-        let begins = fields.is_record() || rule.begin != Begin::Late || self.spec.log.is_some();
+        let begins =
+            fields.is_record() || rule.spec.begin != Begin::Late || self.tables.flags.is_log;
         if self.is_subagents(rule, fields, out)? {
             return Ok(());
         }
         let is_foreign = self.is_foreign(rule, fields, out)?;
-        let is_passed_over = is_foreign && self.spec.log.is_some();
+        let is_passed_over = is_foreign && self.tables.flags.is_log;
         if is_passed_over || begins && !self.begin(rule, fields, out)? {
             return Ok(());
         }
-        if fields.is_record() && !rule.aside && !rule.call.is_some_and(|call| call.until) {
+        if fields.is_record() && !rule.spec.aside && !rule.spec.call.is_some_and(|call| call.until)
+        {
             self.turn.end_chunked(out)?;
         }
-        if rule.release {
+        if rule.spec.release {
             self.turn.release(out)?;
         }
         if is_foreign {
             return Ok(());
         }
-        scope.is_whole |= rule.whole;
-        scope.is_body |= rule.is_body();
-        scope.is_cumulative |= rule.cumulative;
-        if let Some(Index::Number(choice)) = fields.index(rule.choice) {
+        scope.is_whole |= rule.spec.whole;
+        scope.is_body |= rule.holds.body;
+        scope.is_cumulative |= rule.spec.cumulative;
+        if let Some(Index::Number(choice)) = fields.index(&rule.choice) {
             scope.choice = choice;
         }
         self.place(rule, &mut scope, fields, out)?;
         // These change more than what is emitted.
         let is_kept = scope.part.is_some()
             || scope.is_cumulative
-            || rule.part
-            || self.spec.log.is_some()
+            || rule.spec.part
+            || self.tables.flags.is_log
             || self.turn.keeps_texts();
         self.repeats &= !is_kept && rule.result.is_none();
-        let reason = fields.word(rule.finish).filter(|raw| !finish::is_none(raw));
+        let reason = fields.word(&rule.finish).filter(|raw| !finish::is_none(raw));
         scope.is_last |= reason.is_some();
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
         let results = self.turn.round.results;
-        let is_unfinished = rule.is_body() && reason.is_none() && failure.is_none();
+        let is_unfinished = rule.holds.body && reason.is_none() && failure.is_none();
         if is_unfinished {
             out.unclosed(|out| self.content(rule, scope, fields, out))?;
         } else {
             self.content(rule, scope, fields, out)?;
         }
         self.usage(rule, scope, fields, out)?;
-        if rule.prompt && self.turn.round.results == results {
+        if rule.spec.prompt && self.turn.round.results == results {
             return self.prompt(out);
         }
-        if self.spec.log.is_some() {
+        if self.tables.flags.is_log {
             let noted = self.turn.round.reason.take();
             self.turn.round.reason = reason.as_deref().map(str::to_owned).or(noted);
         } else if let Some(raw) = &reason {
-            let stop_sequence = fields.word(rule.stop_sequence);
+            let stop_sequence = fields.word(&rule.stop_sequence);
             self.finish_reason(scope.choice, raw, stop_sequence.as_deref(), out)?;
         }
-        if !rule.choice.is_empty() {
+        if !rule.spec.choice.is_empty() {
             self.choice(scope.choice, reason.is_some(), out)?;
         }
         match failure {
-            Some(failure) if failure.last => self.trouble(failure, fields, out)?,
+            Some(failure) if failure.spec.last => self.trouble(failure, fields, out)?,
             Some(failure) => {
                 self.message.state = State::Failed;
                 let trouble = self.log.trouble.as_ref().map(|trouble| trouble.json.as_str());
@@ -345,29 +332,29 @@ impl Emitter {
             }
             None => {}
         }
-        if rule.stop {
+        if rule.spec.stop {
             self.message.state = State::Stopped;
             self.end_calls(out)?;
         }
-        match rule.end {
+        match rule.spec.end {
             _ if is_unfinished => self.end_unfinished(out),
-            End::Yes if rule.whole && self.lacks_reason() => self.end_unfinished(out),
+            End::Yes if rule.spec.whole && self.lacks_reason() => self.end_unfinished(out),
             End::Yes => self.close(out),
-            End::If(places) if places == rule.finish && reason.is_none() => Ok(()),
-            End::If(places) if fields.flag(places) => self.close(out),
+            End::If(places) if places == rule.spec.finish && reason.is_none() => Ok(()),
+            End::If(_) if fields.flag(&rule.end) => self.close(out),
             End::Stopped if self.message.state == State::Stopped => self.close(out),
             End::No | End::If(_) | End::Stopped => Ok(()),
         }
     }
 
     /// Begins the message as a rule says. Returns false if its record is of none.
-    fn begin(&mut self, rule: &Rule, fields: Fields, out: &mut EventOut) -> io::Result<bool> {
-        let is_log = self.spec.log.is_some();
-        match (rule.begin, self.message.state) {
+    fn begin(&mut self, rule: &ReadRule, fields: Fields, out: &mut EventOut) -> io::Result<bool> {
+        let is_log = self.tables.flags.is_log;
+        match (rule.spec.begin, self.message.state) {
             (Begin::No, _) => return Ok(true),
-            (Begin::Late, _) if is_log && !rule.begins_log() => return Ok(true),
+            (Begin::Late, _) if is_log && !rule.holds.log_start => return Ok(true),
             (Begin::Late, State::Closed)
-                if !is_log && !rule.is_content() && self.message.passes_over(out)? =>
+                if !is_log && !rule.holds.content && self.message.passes_over(out)? =>
             {
                 return Ok(false);
             }
@@ -381,14 +368,13 @@ impl Emitter {
         if self.message.is_open() {
             return Ok(true);
         }
-        let StartSpec { id, model, created, late } = self.spec.start;
-        let fields = fields.record();
-        self.message.head.created = fields.json(created).and_then(|json| time(&json));
+        let (start, fields) = (&fields.record_places().start, fields.record());
+        self.message.head.created = fields.json(&start.created).and_then(|json| time(&json));
         let [session_id, session_model] = self.session.each_ref().map(Option::as_deref);
-        let (id, model) = (fields.word(id), fields.word(model));
+        let (id, model) = (fields.word(&start.id), fields.word(&start.model));
         let (id, model) = (id.as_deref().or(session_id), model.as_deref().or(session_model));
         self.message.begin(id, model, out)?;
-        if let Some(code) = late.filter(|_| rule.begin == Begin::Late) {
+        if let Some(code) = self.spec.start.late.filter(|_| rule.spec.begin == Begin::Late) {
             out.warn(code, "a message has no beginning of its own")?;
         }
         Ok(true)
@@ -402,13 +388,13 @@ impl Emitter {
 
     /// True if a record has the id of the open message.
     fn is_its_own(&self, fields: Fields) -> bool {
-        let id = fields.record().word(self.spec.start.id);
+        let id = fields.record().word(&fields.record_places().start.id);
         id.is_some() && id.as_deref() == self.message.id()
     }
 
     /// True if a record has the id of another message than the open one.
     fn is_anothers(&self, fields: Fields) -> bool {
-        let id = fields.record().word(self.spec.start.id);
+        let id = fields.record().word(&fields.record_places().start.id);
         id.as_deref().zip(self.message.id()).is_some_and(|(id, open)| id != open)
     }
 
@@ -426,29 +412,28 @@ impl Emitter {
     /// Finds the block or the part that an object is of.
     fn place(
         &mut self,
-        rule: &Rule,
+        rule: &ReadRule,
         scope: &mut Scope,
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        match rule.at {
+        match rule.at.as_slice() {
             [] => Ok(()),
-            [places] if self.turn.has_blocks => {
-                let index = fields.index(places).map(|index| match index {
+            [place] if self.tables.flags.has_blocks => {
+                let index = fields.index(place).map(|index| match index {
                     Index::Number(number) => number,
                     name => hash(&name),
                 });
                 let blocks = &mut self.turn.blocks;
-                let index = match rule.open {
+                let index = match rule.spec.open {
                     true => blocks.place_new(index, out)?,
                     false => blocks.place(index, out)?,
                 };
-                scope.block = Some((index, rule.open));
+                scope.block = Some((index, rule.spec.open));
                 Ok(())
             }
             all => {
-                let names: SmallVec<[_; 2]> =
-                    all.iter().map(|places| fields.index(places)).collect();
+                let names: SmallVec<[_; 2]> = all.iter().map(|place| fields.index(place)).collect();
                 let key = (scope.choice, scope.part, &names);
                 scope.part = Some(self.turn.part(hash(&key), scope.is_whole, out)?);
                 Ok(())
@@ -457,54 +442,60 @@ impl Emitter {
     }
 
     /// Emits what an object holds of what the model wrote.
-    fn content(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
-        if rule.is_seam() {
+    fn content(
+        &mut self,
+        rule: &ReadRule,
+        scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
+        if rule.holds.nothing {
             out.flush()?;
         }
-        if let Some(json) = fields.json(rule.native).filter(|_| out.is_native) {
+        if let Some(json) = fields.json(&rule.native).filter(|_| out.is_native) {
             out.native(scope.choice, Of::Message, Piece::new(&json, scope.is_whole))?;
         }
-        if let Some(warn) = &rule.warn {
+        if let Some(warn) = &rule.spec.warn {
             if warn.code == WarningCode::AgentError && fields.is_record() {
                 let json = fields.here().to_owned();
                 self.log.trouble = Some(log::AgentTrouble { json, ..log::AgentTrouble::default() });
             }
-            out.warn(warn.code, fields.text(warn.text).as_deref().map_or("", Str::as_str))?;
+            out.warn(warn.code, fields.text(&rule.warn).as_deref().map_or("", Str::as_str))?;
         }
         self.texts(rule, scope, fields, out)?;
         // Beside other content, there is one only if anything of it stands there.
-        let is_beside = rule.has_more_than_calls() && scope.block.is_none();
+        let is_beside = rule.holds.more_than_calls && scope.block.is_none();
         if let Some(call) = &rule.call
             && (!is_beside
-                || is_there([call.name, call.id], [call.arguments, call.invalid], fields))
+                || is_there([&call.name, &call.id, &call.arguments, &call.invalid], fields))
         {
             self.call(call, scope, fields, out)?;
         }
-        if let Some(hook) = &rule.hook
-            && let Some(json) = fields.json(hook.at)
+        if let Some(hook) = &rule.spec.hook
+            && let Some(json) = fields.json(&rule.hook)
         {
             self.turn.round.act();
             (hook.run)(&Object::new(&json), self.turn.calls(scope.choice), out)?;
         }
         if let Some(result) = &rule.result
-            && (!is_beside || is_there([result.id, result.name], [result.output, ""], fields))
+            && (!is_beside || is_there([&result.id, &result.name, &result.output], fields))
         {
             self.result(result, scope, fields, out)?;
         }
         self.inside(rule, scope, fields, out)?;
-        if let Some(signature) = fields.word(rule.signature) {
+        if let Some(signature) = fields.word(&rule.signature) {
             out.signature(scope.choice, &signature)?;
         }
         self.blocks(rule, scope, fields, out)?;
-        if !rule.call_end.is_empty() {
-            self.call_end(scope.choice, fields.index(rule.call_end), out)?;
+        if !rule.spec.call_end.is_empty() {
+            self.call_end(scope.choice, fields.index(&rule.call_end), out)?;
         }
-        if let (true, Some((index, _))) = (rule.close, scope.block) {
+        if let (true, Some((index, _))) = (rule.spec.close, scope.block) {
             self.turn.close(index, out)?;
         }
         let is_empty = |json: &Cow<str>| matches!(json.as_ref(), "[]" | "{}");
-        if let Some(json) = fields.json(rule.provider_event).filter(|json| !is_empty(json)) {
-            let key = rule.provider_event.rsplit('.').next();
+        if let Some(json) = fields.json(&rule.provider_event).filter(|json| !is_empty(json)) {
+            let key = rule.spec.provider_event.rsplit('.').next();
             let names = key.into_iter().chain([fields.kind()]);
             let event = names.into_iter().find(|name| !name.is_empty());
             out.emit(
@@ -516,38 +507,40 @@ impl Emitter {
     }
 
     /// Emits the texts that an object holds: a thought, an answer, a refusal.
-    fn texts(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
-        if rule.part {
+    fn texts(&mut self, rule: &ReadRule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+        if rule.spec.part {
             self.turn.thoughts += 1;
-        } else if rule.release || rule.call.is_some() || !rule.text.is_empty() {
+        } else if rule.spec.release || rule.call.is_some() || !rule.spec.text.is_empty() {
             self.turn.thoughts = 0;
         }
         let slot = Slot::Reasoning(Some(self.turn.thoughts).filter(|number| *number > 0));
-        let text = if fields.flag(rule.hidden) { "" } else { rule.text };
-        let mut redacted = fields.word(rule.redacted);
+        let text = Some(&rule.text).filter(|_| !fields.flag(&rule.hidden));
+        let mut redacted = fields.word(&rule.redacted);
         // A thought that was whole at once stands beside all that comes after it.
         let has_more = scope.is_cumulative && holds_more(rule, fields);
-        let answer = Slot::Text(Some(rule.channel).filter(|channel| !channel.is_empty()));
+        let answer = Slot::Text(Some(rule.spec.channel).filter(|channel| !channel.is_empty()));
         let mut is_read = false;
-        let (thought, text) = match rule.thought == text && !text.is_empty() {
-            true if self.turn.is_thought(scope.part) => (text, ""),
-            true => ("", text),
-            false => (rule.thought, text),
+        let is_either = rule.spec.thought == rule.spec.text && !rule.spec.text.is_empty();
+        let (thought, text) = match text {
+            Some(_) if is_either && self.turn.is_thought(scope.part) => (text, None),
+            Some(_) if is_either => (None, text),
+            _ => (Some(&rule.thought), text),
         };
-        for (slot, places) in [(slot, thought), (answer, text), (Slot::Refusal, rule.refusal)] {
+        let refusal = Some(&rule.refusal);
+        for (slot, place) in [(slot, thought), (answer, text), (Slot::Refusal, refusal)] {
             if !slot.is_thought()
                 && let Some(data) = redacted.take()
             {
                 out.redacted(scope.choice, &data)?;
             }
-            let Some(text) = fields.text(places) else { continue };
+            let Some(text) = place.and_then(|place| fields.text(place)) else { continue };
             is_read |= !text.is_empty();
-            if self.spec.log.is_some()
+            if self.tables.flags.is_log
                 && self.turn.round.says_again(rule, (slot, &text), scope.is_whole, out)?
             {
                 continue;
             }
-            if rule.replaces && !slot.is_thought() {
+            if rule.spec.replaces && !slot.is_thought() {
                 self.turn.replace(slot, &text, scope, out)?;
                 self.turn.has_text = true;
                 continue;
@@ -570,25 +563,30 @@ impl Emitter {
             }
             self.turn.warn_of_repeats(out)?;
         }
-        if is_read || !rule.is_only_text() {
+        if is_read || !rule.holds.only_text {
             return Ok(());
         }
         // There is none where the rule reads it: it may stand where no rule does.
-        out.unread(scope.choice, fields.here(), |key| self.spec.reads(key))
+        out.unread(scope.choice, fields.here(), |key| rule::reads(self.spec, key))
     }
 
     /// Emits what the objects inside of an object hold.
-    fn inside(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+    fn inside(
+        &mut self,
+        rule: &ReadRule,
+        scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
         let mut is_empty = true;
-        for leads in rule.each {
-            let Some((places, _)) = split_each(leads) else { continue };
-            if let Some((table, text)) = fields.encoded(places) {
+        for place in &rule.each {
+            if let Some((table, text)) = fields.encoded(place) {
                 let data = text.as_str().as_bytes();
                 let frame = &Frame { event_type: "", ..scope.frame.with(data) };
-                self.records(fields.program(), table, Scope { frame, ..scope }, out)?;
+                self.records(table, Scope { frame, ..scope }, out)?;
                 is_empty = false;
             }
-            for object in fields.each(places) {
+            for object in fields.each(place) {
                 is_empty = false;
                 let native = Piece::new(object.here(), scope.is_whole);
                 let is_native = out.is_native && object.table.is_native;
@@ -645,23 +643,29 @@ impl Emitter {
     }
 
     /// Emits the blocks that an object is or has.
-    fn blocks(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+    fn blocks(
+        &mut self,
+        rule: &ReadRule,
+        scope: Scope,
+        fields: Fields,
+        out: &mut EventOut,
+    ) -> Done {
         if let Some(block) = &rule.block
-            && let (Some(name), Some(text)) = (fields.word(block.name), fields.text(block.text))
+            && let (Some(name), Some(text)) = (fields.word(&block.name), fields.text(&block.text))
             && let Some(text) = text.non_empty()
         {
             let block = event::Block { name: &name, text, attributes: None };
             out.emit(scope.choice, Kind::Block(block))?;
         }
+        let named = rule.block.as_ref();
         let named =
-            rule.block.and_then(|block| Some((fields.word(block.name)?, fields.json(block.at)?)));
-        let others = rule.blocks.iter().filter_map(|places| {
-            let (_, key) = places.rsplit_once('.').unwrap_or(("", places));
-            Some((Cow::Borrowed(key), fields.json(places)?))
-        });
-        let rest = rule.rest.and_then(|rest| {
-            let json = fields.json(rest.at)?;
-            has_more(rule, rest.at, &json).then_some((fields.word(rest.name)?, json))
+            named.and_then(|block| Some((fields.word(&block.name)?, fields.json(&block.at)?)));
+        let others = rule.blocks.iter();
+        let others =
+            others.filter_map(|(name, place)| Some((Cow::Borrowed(*name), fields.json(place)?)));
+        let rest = rule.rest.as_ref().and_then(|rest| {
+            let json = fields.json(&rest.at)?;
+            has_more(rule, rest.spec.at, &json).then_some((fields.word(&rest.name)?, json))
         });
         let divided = named.into_iter().chain(rest).map(|block| (block, true));
         for ((name, json), is_divided) in divided.chain(others.map(|block| (block, false))) {
@@ -675,12 +679,12 @@ impl Emitter {
     }
 
     /// Notes what the message costs. Of one that has ended, nothing counts for the next.
-    fn usage(&mut self, rule: &Rule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
-        let is_late = !self.message.is_open() && self.spec.log.is_none();
-        let has_parts = self.spec.log.is_some() && !rule.total;
-        let (spec, meter) = (self.spec, &mut self.message.meter);
-        for places in rule.usage {
-            let Some(counts) = fields.json(places) else { continue };
+    fn usage(&mut self, rule: &ReadRule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
+        let is_late = !self.message.is_open() && !self.tables.flags.is_log;
+        let has_parts = self.tables.flags.is_log && !rule.spec.total;
+        let (flags, meter) = (self.tables.flags, &mut self.message.meter);
+        for place in &rule.usage {
+            let Some(counts) = fields.json(place) else { continue };
             if is_late {
                 let message = "usage came after the end of its message";
                 return out.warn(WarningCode::LateUsage, message);
@@ -688,7 +692,7 @@ impl Emitter {
             if has_parts && self.turn.round.counts_anew(scope.part) {
                 meter.part();
             }
-            if rule.total && counts.starts_with('{') {
+            if rule.spec.total && counts.starts_with('{') {
                 meter.reset();
             }
             match json::elements(&counts) {
@@ -697,10 +701,10 @@ impl Emitter {
                     meter.feed(counts);
                     meter.part();
                 }),
-                None if fields.is_shared(places) => meter.pick(&counts),
+                None if fields.is_shared(place) => meter.pick(&counts),
                 None => meter.feed(&counts),
             }
-            if !rule.total && spec.on.iter().any(|rule| rule.total) {
+            if !rule.spec.total && flags.has_totals {
                 meter.part();
             }
         }
@@ -747,7 +751,7 @@ impl Emitter {
     /// Ends the calls of choices that have finished: they are whole. So are those of a message that
     /// has come to its end, if no rule says when a call does.
     fn end_calls(&mut self, out: &mut EventOut) -> Done {
-        if self.leaves_calls_open && self.message.state != State::Failed {
+        if self.tables.flags.leaves_calls_open && self.message.state != State::Failed {
             return out.call_end(0, Key::None);
         }
         let mut finished = self.turn.finished.iter().filter(|(_, is_finished)| **is_finished);
@@ -756,7 +760,7 @@ impl Emitter {
 
     /// Ends the message because the next one begins. In a log, it is as whole as it came.
     fn cut(&mut self, out: &mut EventOut) -> Done {
-        if self.spec.log.is_some() {
+        if self.tables.flags.is_log {
             let message = "a message began before the last one had ended";
             out.warn(WarningCode::MissingMessageEnd, message)?;
             return self.stop_log(out);
@@ -769,8 +773,8 @@ impl Emitter {
     /// Ends the message where a record says that it has an end.
     fn close(&mut self, out: &mut EventOut) -> Done {
         match self.message.state {
-            State::Open | State::Stopped if self.spec.log.is_some() => self.stop_log(out),
-            State::Closed if self.spec.log.is_some() => Ok(()),
+            State::Open | State::Stopped if self.tables.flags.is_log => self.stop_log(out),
+            State::Closed if self.tables.flags.is_log => Ok(()),
             _ => self.end(out),
         }
     }
@@ -791,56 +795,53 @@ impl Emitter {
 }
 
 /// True if the conditions of a rule hold.
-fn applies(rule: &Rule, fields: Fields) -> bool {
-    let holds = |(places, words): &(&'static str, &str)| {
-        fields.scalar(places).is_some_and(|found| is_one_of(words, &found))
+fn applies(rule: &ReadRule, fields: Fields) -> bool {
+    let holds = |(place, words): &(Place, Word)| {
+        fields.scalar(place).is_some_and(|found| is_one_of(words, &found))
     };
-    rule.has.iter().all(|places| fields.has(places))
-        && !rule.not.iter().any(|places| fields.has(places))
+    rule.has.iter().all(|place| fields.has(place))
+        && !rule.not.iter().any(|place| fields.has(place))
         && rule.is.iter().all(holds)
 }
 
-/// True if anything of a call or a result stands in an object. The words that a row has of its own
-/// say nothing, unless it has no others.
-fn is_there(texts: [Places; 2], values: [Places; 2], fields: Fields) -> bool {
+/// True if anything of a call or a result stands in an object, at one of its places. The words that a
+/// row has of its own say nothing, unless it has no others.
+fn is_there<const N: usize>(places: [&Place; N], fields: Fields) -> bool {
     let mut asks = false;
-    let texts = texts.iter().map(|places| fields.is_given(places, Wanted::Text));
-    let values = values.iter().map(|places| fields.is_given(places, Wanted::Json));
-    let mut given = texts.chain(values).flatten().inspect(|_| asks = true);
+    let mut given = places.iter().filter_map(|it| fields.is_given(it)).inspect(|_| asks = true);
     given.any(|is_given| is_given) || !asks
 }
 
 /// True if an object holds more of the answer than thoughts.
-fn holds_more(rule: &Rule, fields: Fields) -> bool {
-    let has_objects = |leads| split_each(leads).is_some_and(|(at, _)| fields.each(at).count() > 0);
-    fields.text(rule.text).is_some_and(|text| !text.is_empty())
-        || rule.each.iter().any(|leads| has_objects(leads))
+fn holds_more(rule: &ReadRule, fields: Fields) -> bool {
+    fields.text(&rule.text).is_some_and(|text| !text.is_empty())
+        || rule.each.iter().any(|place| fields.each(place).next().is_some())
 }
 
 /// True if an object has members that are not the counts of a rule.
-fn has_more(rule: &Rule, at: &str, json: &str) -> bool {
-    let counts = rule.usage.iter().flat_map(|places| places.split('|'));
+fn has_more(rule: &ReadRule, at: &str, json: &str) -> bool {
+    let counts = rule.spec.usage.iter().flat_map(|places| places.split('|'));
     let counts: SmallVec<[&str; 4]> =
         counts.filter_map(|path| path.strip_prefix(at)?.strip_prefix('.')).collect();
     json::members(json).iter().any(|(key, _)| !counts.contains(&key.as_ref()))
 }
 
 /// True if there is an error where a rule has one.
-fn fails(failure: &FailureSpec, fields: Fields) -> bool {
-    fields.json(failure.at).is_some() || fields.scalar(failure.message).is_some()
+fn fails(failure: &ReadFailure, fields: Fields) -> bool {
+    fields.json(&failure.at).is_some() || fields.scalar(&failure.message).is_some()
 }
 
 /// Reports the provider's error. One without words of its own has those of the agent's before it.
 fn report(
-    failure: &FailureSpec,
+    failure: &ReadFailure,
     trouble: Option<&str>,
     fields: Fields,
     out: &mut EventOut,
 ) -> Done {
-    let (message, code) = (fields.scalar(failure.message), fields.scalar(failure.code));
+    let (message, code) = (fields.scalar(&failure.message), fields.scalar(&failure.code));
     let made = || object_of!(line; "message": message.as_deref(), "code": code.as_deref());
-    let json = fields.json(failure.at).unwrap_or_else(|| made().into());
-    match failure.message.is_empty() && failure.code.is_empty() {
+    let json = fields.json(&failure.at).unwrap_or_else(|| made().into());
+    match failure.spec.message.is_empty() && failure.spec.code.is_empty() {
         true => error::report(&json, out),
         false => {
             let message = message.or_else(|| error::message(trouble?).map(Cow::Owned));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use crate::format::spec::{Rule, Spec};
+use crate::format::machine::rule::{ReadRule, RowFlags};
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::{Emitted, hash};
 use crate::format::support::prelude::*;
@@ -35,16 +35,8 @@ pub(super) struct Round {
 }
 
 impl Round {
-    pub(super) fn new(spec: &Spec) -> Round {
-        let rules = spec.on.iter().chain(spec.groups.iter().flat_map(|group| group.on));
-        let is_of_one = |rule: &Rule| !matches!(rule.origin, "" | "all");
-        let has_origins = spec.log.is_some() && rules.clone().any(is_of_one);
-        Round { has_origins, ..Round::default() }
-    }
-
-    /// Returns the one after it.
-    pub(super) fn next(&self) -> Round {
-        Round { has_origins: self.has_origins, ..Round::default() }
+    pub(super) fn new(flags: RowFlags) -> Round {
+        Round { has_origins: flags.has_origins, ..Round::default() }
     }
 
     /// Takes note of a call: its tool, its id and the part that it came in.
@@ -61,13 +53,13 @@ impl Round {
     /// True if a text says what has come before.
     pub(super) fn says_again(
         &mut self,
-        rule: &Rule,
+        rule: &ReadRule,
         (slot, text): (Slot, &Str),
         is_whole: bool,
         out: &mut EventOut,
     ) -> io::Result<bool> {
         let pieces = &mut self.pieces[usize::from(slot.is_thought())];
-        let is_again = match rule.origin {
+        let is_again = match rule.spec.origin {
             "all" => self.has_text && !slot.is_thought(),
             _ if !is_whole => {
                 pieces.add(text);

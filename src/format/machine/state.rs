@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 
 use crate::event::{ByChoice, CallPart, Key, Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::round::Round;
+use crate::format::machine::rule::RowFlags;
 use crate::format::machine::said::SaidCall;
-use crate::format::spec::Spec;
 use crate::format::support::blocks::{GatheredBlock, IndexedBlocks, OpenIndexedBlock};
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::{Emitted, GrownText, Growth, hash};
@@ -58,17 +58,14 @@ impl<'t> Scope<'t> {
 /// The state of the message that is open.
 #[derive(Default)]
 pub(super) struct MessageState {
+    flags: RowFlags,
     calls: ByChoice<Calls>,
     /// The places of calls that came whole.
     pub(super) whole: BTreeSet<(u64, u64)>,
-    /// True if calls may come whole, and so once more.
-    has_whole_calls: bool,
     /// What the calls have said that have an id, by their choices and numbers.
     pub(super) said: BTreeMap<(u64, u64), SaidCall>,
     /// For each choice that came, true if it has finished.
     pub(super) finished: ByChoice<bool>,
-    /// True if blocks begin and end.
-    pub(super) has_blocks: bool,
     pub(super) blocks: IndexedBlocks<Collected>,
     /// The parts of the message, as far as they have been emitted.
     parts: BTreeMap<u64, EmittedPart>,
@@ -128,25 +125,14 @@ pub(super) struct Collected {
 }
 
 impl MessageState {
-    pub(super) fn new(spec: &Spec) -> MessageState {
-        MessageState {
-            has_blocks: spec.on.iter().any(|rule| rule.open),
-            round: Round::new(spec),
-            pieces: spec.mixes_texts().then(BTreeMap::new),
-            has_whole_calls: spec.has_whole_calls(),
-            ..MessageState::default()
-        }
+    pub(super) fn new(flags: RowFlags) -> MessageState {
+        let pieces = flags.mixes_texts.then(BTreeMap::new);
+        MessageState { flags, pieces, round: Round::new(flags), ..MessageState::default() }
     }
 
     /// Returns the state of the next message of the row.
     pub(super) fn next(&self) -> MessageState {
-        MessageState {
-            has_blocks: self.has_blocks,
-            round: self.round.next(),
-            pieces: self.pieces.as_ref().map(|_| BTreeMap::new()),
-            has_whole_calls: self.has_whole_calls,
-            ..MessageState::default()
-        }
+        MessageState::new(self.flags)
     }
 
     /// True if a text is compared with later ones.
@@ -162,7 +148,7 @@ impl MessageState {
     /// Returns what a call has said, if it has an id or a name, and others may say it again.
     pub(super) fn said(&mut self, choice: u64, call: &CallPart) -> Option<&mut SaidCall> {
         let Key::Index(number) = call.key else { return None };
-        if !self.has_whole_calls {
+        if !self.flags.has_whole_calls {
             return None;
         }
         if call.id.or(call.name).is_some() {

@@ -7,6 +7,7 @@ use std::string::FromUtf8Error;
 use super::*;
 use crate::event::{Arguments, CallPart, Event, Kind, Loose};
 use crate::format::load::{load, read};
+use crate::format::spec::Rule;
 use crate::format::support::emit::Halves;
 use crate::format::table::FORMATS;
 use crate::frame::{self, FRAMINGS, FrameConfig, Framed};
@@ -583,7 +584,7 @@ fn with_rules(spec: &Spec, group: Option<usize>, on: Vec<Rule>) -> &'static Form
             spec.groups = groups.leak();
         }
     }
-    Box::leak(Box::new(Format::of(Row { spec: Box::leak(Box::new(spec)), toml: "" })))
+    Box::leak(Box::new(Format::of(Row::loaded(spec, ""))))
 }
 
 #[test]
