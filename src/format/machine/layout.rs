@@ -551,7 +551,8 @@ impl Layout {
         }
         if let Some(path) = path.strip_prefix('/') {
             let number = record.iter().position(|known| *known == (path, wanted));
-            return Way::Record(number.expect("every place of the record was noted"));
+            // All were noted before: none is past the last.
+            return Way::Record(number.unwrap_or(record.len()));
         }
         match path {
             "kind:" => return Way::Kind,

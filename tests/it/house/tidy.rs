@@ -360,10 +360,8 @@ const SILENT: &[(&str, usize)] = &[
     ("src/format/gemini/parts.rs", 2),
     ("src/format/openai_chat/mod.rs", 1),
     ("src/format/openai_chat/turn.rs", 2),
-    ("src/format/openai_responses/calls.rs", 1),
     ("src/format/openai_responses/write.rs", 2),
     ("src/format/support/usage/members.rs", 1),
-    ("src/format/support/usage/mod.rs", 1),
     ("src/io/http.rs", 2),
     ("src/io/unix/signals.rs", 2),
     // Of a value that is no object there are no members.
