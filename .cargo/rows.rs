@@ -80,6 +80,7 @@ fn field(of: &str, key: &str, value: &Value) -> String {
             list(inner.iter().map(|(places, word)| format!("({places:?}, {})", text(word))))
         }
         ("Rule", "begin", said) => said_as("Begin", said),
+        ("Rule", "cumulative", said) => said_as("Cumulative", said),
         ("Rule", "end", said) | ("LogSpec", "ends", said) => said_as("End", said),
         ("Rule", "weak", said) => said_as("Weak", said),
         ("Rule", "part", _) | ("CallSpec", "until", _) => "true".to_owned(),

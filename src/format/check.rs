@@ -221,7 +221,11 @@ fn flaw(places: &str) -> Option<String> {
         if let Some(word) = path.strip_prefix('\'') {
             return if word.ends_with('\'') { None } else { no_place(": a word ends with `'`") };
         }
-        let path = split_test(path.strip_prefix('/').unwrap_or(path)).0;
+        let of_record = path.strip_prefix('/');
+        if let Some(path) = of_record.filter(|path| path.contains('/')) {
+            return no_place(&format!(": that is `/{}`", path.replace('/', ".")));
+        }
+        let path = split_test(of_record.unwrap_or(path)).0;
         if path == "." || WORDS.contains(&path) {
             return None;
         }
@@ -249,7 +253,10 @@ fn meanings(spec: &Spec) -> Option<Mistake> {
         group => spec.groups.iter().find(|it| it.name == group).map_or(&[][..], |it| it.kind),
     };
     rules(spec).find_map(|(at, rule)| {
-        let (word, message) = if rule.is_named() && kind(at.0).is_empty() {
+        let is_inside = |word: &str| word.trim_matches('*').contains('*');
+        let (word, message) = if paths(rule.kind).any(is_inside) {
+            ("kind", "a `*` stands at the beginning or the end of a word")
+        } else if rule.is_named() && kind(at.0).is_empty() {
             ("kind", "it is for a kind, and no `kind` says where that stands")
         } else if !rule.usage.is_empty() && spec.usage.is_empty() {
             ("usage", "it has counts, and there is no [usage]")

@@ -221,6 +221,7 @@ mod tests {
         check("'{a: b'", "`{a: b` is no place: it has no `}`");
         check("'a[0].b'", "`a[0].b` is no place: an element of a list is a key, as in `a.0.b`");
         check("'a==b'", "`a==b` is no place: a flag is `place=word`");
+        check("'/a/b'", "`/a/b` is no place: that is `/a.b`");
         check("'!a'", "`!a` is no place");
         check("'a?.b'", "`a?.b` is no place");
         let many = vec!["a"; 1000].join("|");
@@ -293,6 +294,12 @@ mod tests {
         check_rules(&call("id = 'i', name = 'n', free = 'a'"), "`free` is a flag");
         check_rules("{ kind = 'a', error = { at = '.', mesage = 'm' } }", "unknown field `mesage`");
         check_rules("{ kind = 'a', end = 1 }", "expected true, false or a word");
+        check_rules("{ kind = 'a', end = 'true' }", "`end` is true without quotes");
+        check_rules(
+            "{ kind = 'a', cumulative = 'all', end = true }",
+            "`cumulative` is true, false",
+        );
+        check_rules("{ kind = 'a*b', end = true }", "a `*` stands at the beginning or the end");
         check_rules("{ kind = 'a', each = 3, end = true }", "expected a word, or a list of words");
     }
 }

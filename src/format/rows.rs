@@ -13,8 +13,8 @@ mod written {
     use crate::format::machine::RowTables;
     use crate::format::repeatable::Repeatable;
     use crate::format::spec::{
-        Begin, BlockSpec, CallSpec, DetectSpec, DoneSpec, End, FailureSpec, Group, Hook, LogSpec,
-        ResultSpec, Row, Rule, Spec, StartSpec, WarnSpec, Weak,
+        Begin, BlockSpec, CallSpec, Cumulative, DetectSpec, DoneSpec, End, FailureSpec, Group,
+        Hook, LogSpec, ResultSpec, Row, Rule, Spec, StartSpec, WarnSpec, Weak,
     };
     use crate::format::support::action;
     use crate::format::support::usage::{Field, Op};

@@ -216,10 +216,8 @@ table! {
         /// True if what it holds is whole: calls end, and of a text only what is new is emitted.
         /// Groups inside have it too.
         whole: bool = false;
-        /// True if it may hold all of a text or of a call so far, or what is new: the texts show which.
-        /// A text beside others, and the one of a record with a reason to stop, may be all of it once
-        /// more. Groups inside have it too.
-        cumulative: bool = false;
+        /// Whether it holds all of a text or of a call so far. Groups inside have it too.
+        cumulative: Cumulative = Cumulative::No;
         /// Its text takes the place of what came.
         replaces: bool = false;
         /// What its texts repeat, in a log. `all`: the message, if that has any text. Any other word: a
@@ -301,6 +299,18 @@ pub(crate) enum Weak {
     Yes,
     /// Only if something stands here.
     Without(Places),
+}
+
+/// Whether records hold all of a text so far, or what is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Cumulative {
+    /// What is new.
+    No,
+    /// Either: the texts show which. A text beside others, and the one of a record with a reason to
+    /// stop, may be all of it once more.
+    Yes,
+    /// All of it.
+    Always,
 }
 
 /// The effect of a record on the beginning of its message.
@@ -523,12 +533,29 @@ impl<'de> Deserialize<'de> for Begin {
     }
 }
 
+impl<'de> Deserialize<'de> for Cumulative {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match FlagOrWord::deserialize(from)? {
+            FlagOrWord::Flag(true) => Ok(Cumulative::Yes),
+            FlagOrWord::Flag(false) => Ok(Cumulative::No),
+            FlagOrWord::Word(word) if word == "always" => Ok(Cumulative::Always),
+            FlagOrWord::Word(_) => {
+                Err(D::Error::custom("`cumulative` is true, false or \"always\""))
+            }
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for End {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(match FlagOrWord::deserialize(from)? {
             FlagOrWord::Flag(true) => End::Yes,
             FlagOrWord::Flag(false) => End::No,
             FlagOrWord::Word(word) if word == "stopped" => End::Stopped,
+            FlagOrWord::Word(word) if matches!(word.as_str(), "true" | "false") => {
+                let message = format!("`end` is {word} without quotes, \"stopped\" or a place");
+                return Err(D::Error::custom(message));
+            }
             FlagOrWord::Word(places) => End::If(places.leak()),
         })
     }

@@ -154,11 +154,14 @@ impl Machine {
         out: &mut EventOut,
     ) -> Done {
         let choice = scope.choice;
-        let growing = match text.filter(|_| scope.is_cumulative && !is_free) {
+        let growing = match text.filter(|_| scope.is_cumulative() && !is_free) {
             None => None,
             Some(text) => {
                 let at = (choice, Slot::Call(part.key));
-                let Some(growing) = self.turn.new_part(at, text, true, out)? else { return Ok(()) };
+                let manner = (scope.cumulative, true);
+                let Some(growing) = self.turn.new_part(at, text, manner, out)? else {
+                    return Ok(());
+                };
                 Some(growing)
             }
         };
@@ -280,12 +283,13 @@ impl Machine {
             return Ok(());
         }
         let id = fields.word(&result.id).unwrap_or_default();
-        if self.tables.flags.is_log {
+        let is_log = self.tables.flags.is_log;
+        if is_log {
             self.turn.round.act();
             self.turn.round.results += 1;
-            if self.turn.calls(scope.choice).is_answered(&id) {
-                return Ok(());
-            }
+        }
+        if (is_log || scope.is_whole) && self.turn.calls(scope.choice).is_answered(&id) {
+            return Ok(());
         }
         let is_ok = (!result.spec.is_ok.is_empty() && fields.flag(&result.is_ok)).then_some(false);
         let is_error = if fields.flag(&result.is_error) { Some(true) } else { is_ok };

@@ -287,14 +287,14 @@ impl Machine {
         }
         scope.is_whole |= rule.spec.whole;
         scope.is_body |= rule.holds.body;
-        scope.is_cumulative |= rule.spec.cumulative;
+        scope.cumulative = scope.cumulative.max(rule.spec.cumulative);
         if let Some(Index::Number(choice)) = fields.index(&rule.choice) {
             scope.choice = choice;
         }
         self.place(rule, &mut scope, fields, out)?;
         // These change more than what is emitted.
         let is_kept = scope.part.is_some()
-            || scope.is_cumulative
+            || scope.is_cumulative()
             || rule.spec.part
             || self.tables.flags.is_log
             || self.turn.keeps_texts();
@@ -353,6 +353,7 @@ impl Machine {
         match (rule.spec.begin, self.message.state) {
             (Begin::No, _) => return Ok(true),
             (Begin::Late, _) if is_log && !rule.holds.log_start => return Ok(true),
+            (Begin::Late, State::Closed) if !is_log && rule.holds.nothing => return Ok(false),
             (Begin::Late, State::Closed)
                 if !is_log && !rule.holds.content && self.message.passes_over(out)? =>
             {
@@ -517,7 +518,7 @@ impl Machine {
         let text = Some(&rule.text).filter(|_| !fields.flag(&rule.hidden));
         let mut redacted = fields.word(&rule.redacted);
         // A thought that was whole at once stands beside all that comes after it.
-        let has_more = scope.is_cumulative && holds_more(rule, fields);
+        let has_more = scope.is_cumulative() && holds_more(rule, fields);
         let answer = Slot::Text(Some(rule.spec.channel).filter(|channel| !channel.is_empty()));
         let mut is_read = false;
         let is_either = rule.spec.thought == rule.spec.text && !rule.spec.text.is_empty();
@@ -546,13 +547,13 @@ impl Machine {
                 continue;
             }
             self.turn.has_text |= !slot.is_thought() && !text.is_empty();
-            if !scope.is_cumulative {
+            if !scope.is_cumulative() {
                 self.turn.text(slot, &text, scope, out)?;
                 continue;
             }
             let may_repeat = if slot.is_thought() { has_more } else { scope.is_last };
             let at = (scope.choice, slot);
-            match self.turn.new_part(at, &text, may_repeat, out)? {
+            match self.turn.new_part(at, &text, (scope.cumulative, may_repeat), out)? {
                 None => continue,
                 Some(GrownText::New(new)) => out.piece(scope.choice, slot, &new)?,
                 // A revision stands in place of the answer.
@@ -681,7 +682,8 @@ impl Machine {
     /// Notes what the message costs. Of one that has ended, nothing counts for the next.
     fn usage(&mut self, rule: &ReadRule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
         let is_late = !self.message.is_open() && !self.tables.flags.is_log;
-        let has_parts = self.tables.flags.is_log && !rule.spec.total;
+        let is_total = rule.spec.total || self.spec.log.is_some_and(|log| log.cumulative);
+        let has_parts = self.tables.flags.is_log && !is_total;
         let (flags, meter) = (self.tables.flags, &mut self.message.meter);
         for place in &rule.usage {
             let Some(counts) = fields.json(place) else { continue };
@@ -692,7 +694,7 @@ impl Machine {
             if has_parts && self.turn.round.counts_anew(scope.part) {
                 meter.part();
             }
-            if rule.spec.total && counts.starts_with('{') {
+            if is_total && counts.starts_with('{') {
                 meter.reset();
             }
             match json::elements(&counts) {
@@ -704,7 +706,7 @@ impl Machine {
                 None if fields.is_shared(place) => meter.pick(&counts),
                 None => meter.feed(&counts),
             }
-            if !rule.spec.total && flags.has_totals {
+            if !is_total && flags.has_totals {
                 meter.part();
             }
         }

@@ -1,8 +1,8 @@
 //! The rules of a row as the machine reads them: the places of each, and what it holds.
 
 use crate::format::spec::{
-    Begin, BlockSpec, CallSpec, End, Extents, FailureSpec, Places, ResultSpec, Rule, Spec,
-    StartSpec, Weak, Word, split_each,
+    Begin, BlockSpec, CallSpec, Cumulative, End, Extents, FailureSpec, Places, ResultSpec, Rule,
+    Spec, StartSpec, Weak, Word, split_each,
 };
 
 /// The places of a value, as they are read; none, where a row says nothing.
@@ -57,7 +57,7 @@ pub(in crate::format) enum Wanted {
 /// A rule and its places.
 pub(super) struct ReadRule {
     pub(super) spec: &'static Rule,
-    pub(super) holds: Holds,
+    pub(super) holds: RuleContent,
     pub(super) has: Vec<Place>,
     pub(super) not: Vec<Place>,
     pub(super) is: Vec<(Place, Word)>,
@@ -155,7 +155,7 @@ pub(super) struct RecordPlaces {
 
 /// What a rule holds.
 #[derive(Clone, Copy)]
-pub(super) struct Holds {
+pub(super) struct RuleContent {
     /// Something of what the model wrote, beside a call or a result.
     pub(super) more_than_calls: bool,
     /// Something of what the model wrote, or the beginning of a message.
@@ -281,7 +281,7 @@ impl ReadRule {
         let name = |places: Places| places.rsplit_once('.').map_or(places, |(_, key)| key);
         let read_rule = ReadRule {
             spec: rule,
-            holds: Holds::new(rule),
+            holds: RuleContent::new(rule),
             thought: read.text(rule.thought),
             text: read.text(rule.text),
             refusal: read.text(rule.refusal),
@@ -375,8 +375,8 @@ pub(super) fn reads(spec: &Spec, key: &str) -> bool {
     found
 }
 
-impl Holds {
-    fn new(rule: &Rule) -> Holds {
+impl RuleContent {
+    fn new(rule: &Rule) -> RuleContent {
         let any = |all: &[Places]| all.iter().any(|places| !places.is_empty());
         let text = any(&[rule.thought, rule.text, rule.refusal]);
         let mark = any(&[rule.signature, rule.redacted]);
@@ -389,7 +389,7 @@ impl Holds {
         let (begins, ends) = (rule.begin != Begin::Late, rule.end != End::No);
         let own = call || text || mark || object || begins;
         let others = mark || call || object || inside || block || blocks || about || ends;
-        Holds {
+        RuleContent {
             more_than_calls: text || mark || object || inside,
             content: own || inside,
             only_text: rule.is_named() && text && !others && rule.native.is_empty(),
@@ -414,7 +414,7 @@ impl RowFlags {
                 || rule.call.is_some_and(|call| call.until || extents.whole)
         });
         let has_calls = any(&|rule, _| rule.call.is_some());
-        let is_more = |rule: &Rule| rule.cumulative || rule.replaces;
+        let is_more = |rule: &Rule| rule.cumulative != Cumulative::No || rule.replaces;
         let any_text = |is_it: &dyn Fn(&Rule, Extents) -> bool| {
             let is_text = |rule: &Rule| [rule.text, rule.thought] != ["", ""];
             any(&|rule, it| is_text(rule) && rule.at.is_empty() && is_it(rule, it))

@@ -10,6 +10,7 @@ use crate::event::{ByChoice, CallPart, Key, Kind, Output, Piece, ToolResult, War
 use crate::format::machine::round::Round;
 use crate::format::machine::rule::RowFlags;
 use crate::format::machine::said::SaidCall;
+use crate::format::spec::Cumulative;
 use crate::format::support::blocks::{GatheredBlock, IndexedBlocks, OpenIndexedBlock};
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::{Emitted, GrownText, Growth, hash};
@@ -32,8 +33,8 @@ pub(super) struct Scope<'t> {
     pub(super) is_whole: bool,
     /// True if all of the message comes at once: why it stopped says whether calls are whole.
     pub(super) is_body: bool,
-    /// True if texts may be all of what has come, once more.
-    pub(super) is_cumulative: bool,
+    /// Whether texts are all of what has come.
+    pub(super) cumulative: Cumulative,
     /// True if the record, or the object around it, has a reason to stop.
     pub(super) is_last: bool,
     /// The number of the choice that it is of.
@@ -49,9 +50,14 @@ pub(super) struct Scope<'t> {
 impl<'t> Scope<'t> {
     /// Returns what a record has.
     pub(super) fn of(frame: &'t Frame<'t>) -> Self {
-        let (is_whole, is_body, is_cumulative, is_last) = Default::default();
+        let (is_whole, is_body, is_last, cumulative) = (false, false, false, Cumulative::No);
         let (choice, block, part, native) = Default::default();
-        Scope { frame, is_whole, is_body, is_cumulative, is_last, choice, block, part, native }
+        Scope { frame, is_whole, is_body, cumulative, is_last, choice, block, part, native }
+    }
+
+    /// True if texts may be all of what has come, once more.
+    pub(super) fn is_cumulative(&self) -> bool {
+        self.cumulative != Cumulative::No
     }
 }
 
@@ -270,15 +276,17 @@ impl MessageState {
         &mut self,
         (choice, slot): (u64, Slot),
         text: &'t Str<'t>,
-        may_repeat: bool,
+        (cumulative, may_repeat): (Cumulative, bool),
         out: &mut EventOut,
     ) -> io::Result<Option<GrownText<'t>>> {
-        let growth = self.texts.entry((choice, slot)).or_default();
+        let is_always = cumulative == Cumulative::Always;
+        let new = || if is_always { Growth::always() } else { Growth::default() };
+        let growth = self.texts.entry((choice, slot)).or_insert_with(new);
         if may_repeat && growth.is_all(text) {
             return Ok(None);
         }
         let new = growth.new_part(text);
-        self.has_whole |= growth.is_whole();
+        self.has_whole |= growth.is_whole() && !is_always;
         out.check_limit(self.texts.len(), MAX_TEXTS, "texts in one message")?;
         Ok(Some(new))
     }
@@ -294,7 +302,7 @@ impl MessageState {
 
     /// True if a block is not one that comes again with the whole of its part.
     pub(super) fn is_new_block(&mut self, name: &str, json: &str, scope: Scope) -> bool {
-        if scope.is_cumulative {
+        if scope.is_cumulative() {
             let (name, json) = (hash(&(scope.choice, name)), hash(json));
             return self.latest_blocks.insert(name, json) != Some(json);
         }

@@ -295,6 +295,28 @@ fn a_text_that_holds_all_so_far_may_change() {
 }
 
 #[test]
+fn a_text_that_always_holds_all_so_far_is_no_piece() {
+    let rules =
+        "on = [{ kind = 'say', cumulative = 'always', text = 't' }, { kind = 'last', end = true }]";
+    let all = ["No", "No", "No, I"].map(|text| format!(r#"{{"t":"{text}"}}"#));
+    let all: Vec<_> = all.iter().map(|data| ("say", data.as_str())).collect();
+    check_rules(rules, &all, "start No , I");
+}
+
+#[test]
+fn a_whole_message_says_its_results_once_more() {
+    let rules = "on = [{ kind = 'call', whole = true, call = { id = 'i', name = 'f', arguments = 'a' } },\n\
+                 { kind = 'result', result = { id = 'i', output = 'o' } },\n\
+                 { kind = 'all', whole = true, result = { id = 'i', output = 'o' } },\n\
+                 { kind = 'last', end = true }]";
+    let (call, result) = (r#"{"i":"1","f":"f","a":{}}"#, r#"{"i":"1","o":"x"}"#);
+    let twice = [("call", call), ("result", result), ("all", result), ("last", "{}")];
+    let result = "ToolResult(ToolResult { id: \"1\", name: None, output: Text(\"x\"), is_error: None, \
+                  kind: None, executor: None, ran: None })";
+    check_rules(rules, &twice, &format!("start Index(0):f({{}}) Index(0). {result} end"));
+}
+
+#[test]
 fn a_whole_text_says_its_pieces_once_more() {
     let rules = "on = [{ kind = 'piece', text = 't' }, { kind = 'all', whole = true, text = 't' },\n\
                  { kind = 'grow', cumulative = true, text = 't' },\n\

@@ -118,6 +118,8 @@ enum Manner {
     Whole,
     /// Whole, and it has changed. If it does not grow then, it was taken for that wrongly.
     Changed,
+    /// Whole, as the format says.
+    Always,
 }
 
 /// What a record adds to a text.
@@ -133,22 +135,30 @@ impl Growth {
         let is_begun = !self.emitted.is_empty();
         let rest = self.emitted.rest(piece).filter(|_| is_begun && self.manner != Manner::Pieces);
         if let Some(new) = rest.filter(|rest| !rest.is_empty() || self.is_whole()) {
-            self.manner = Manner::Whole;
+            self.manner =
+                if self.manner == Manner::Always { Manner::Always } else { Manner::Whole };
             self.emitted.add(&new);
             return GrownText::New(Cow::Owned(new));
         }
         if is_begun && !piece.is_empty() {
             self.manner = match self.manner {
                 Manner::Whole => Manner::Changed,
+                Manner::Always => Manner::Always,
                 Manner::Unknown | Manner::Pieces | Manner::Changed => Manner::Pieces,
             };
         }
-        if self.manner == Manner::Changed && !piece.is_empty() {
+        let is_changed = matches!(self.manner, Manner::Changed | Manner::Always);
+        if is_begun && is_changed && !piece.is_empty() {
             self.emitted = Emitted::of(piece);
             return GrownText::Changed;
         }
         self.emitted.add(piece);
         GrownText::New(Cow::Borrowed(piece))
+    }
+
+    /// Returns that of a text of which each record holds all.
+    pub(crate) fn always() -> Self {
+        Growth { manner: Manner::Always, ..Growth::default() }
     }
 
     /// Returns that of a text that has come whole.
@@ -164,7 +174,7 @@ impl Growth {
 
     /// True if the text is sent whole with each record.
     pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.manner, Manner::Whole | Manner::Changed)
+        matches!(self.manner, Manner::Whole | Manner::Changed | Manner::Always)
     }
 
     /// True if this is all of the text so far, once more.
@@ -233,6 +243,17 @@ mod tests {
             &["It", "It is 5", "It is 6", "It is 6 am"],
             &["It", " is 5", "=It is 6", " am"],
         );
+    }
+
+    #[test]
+    fn what_is_always_whole_is_never_a_piece() {
+        let mut growth = Growth::always();
+        let new = |piece: &str| match growth.new_part(&Str::from(piece)) {
+            GrownText::New(new) => new.as_str().to_owned(),
+            GrownText::Changed => format!("={piece}"),
+        };
+        let got = ["No", "No", "No, I", "Yes", "Ye", "Yes."].map(new);
+        assert_eq!(got, ["No", "", ", I", "=Yes", "=Ye", "s."]);
     }
 
     #[test]
