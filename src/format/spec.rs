@@ -413,6 +413,15 @@ impl Spec {
     /// Returns every rule, and how what it holds may come: it says that it is whole, or a rule that
     /// leads to it.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (&'static Rule, Extents)> {
+        self.extents_beside(|_| false)
+    }
+
+    /// Returns every rule but these, and how what it holds may come by the others.
+    pub(crate) fn extents_beside(
+        &self,
+        left_out: fn(&Rule) -> bool,
+    ) -> impl Iterator<Item = (&'static Rule, Extents)> {
+        let rules = move || self.rules().filter(move |(_, rule)| !left_out(rule));
         let mut groups = BTreeSet::from([("", false)]);
         let extents = |groups: &BTreeSet<(Word, bool)>, name, rule: &Rule| Extents {
             whole: rule.whole || groups.contains(&(name, true)),
@@ -420,14 +429,14 @@ impl Spec {
         };
         loop {
             let known = groups.len();
-            for (name, rule) in self.rules() {
+            for (name, rule) in rules() {
                 let Extents { whole, in_pieces } = extents(&groups, name, rule);
                 let leads = || rule.each.iter().filter_map(|each| split_each(each));
                 groups.extend(leads().filter(|_| whole).map(|(_, name)| (name, true)));
                 groups.extend(leads().filter(|_| in_pieces).map(|(_, name)| (name, false)));
             }
             if groups.len() == known {
-                return self.rules().map(move |(name, rule)| (rule, extents(&groups, name, rule)));
+                return rules().map(move |(name, rule)| (rule, extents(&groups, name, rule)));
             }
         }
     }

@@ -407,7 +407,9 @@ impl RowFlags {
             rules.iter().any(|(rule, extents)| is_it(rule, *extents))
         };
         let is_log = spec.log.is_some();
-        let ends_calls = any(&|rule, extents| {
+        // A record that holds all of a message and ends it says nothing of calls in pieces.
+        let is_message = |rule: &Rule| rule.whole && rule.end == End::Yes;
+        let ends_calls = spec.extents_beside(is_message).any(|(rule, extents)| {
             rule.close
                 || !rule.call_end.is_empty()
                 || !rule.choice.is_empty()

@@ -304,6 +304,17 @@ fn a_text_that_always_holds_all_so_far_is_no_piece() {
 }
 
 #[test]
+fn a_body_does_not_end_the_calls_of_a_stream() {
+    let rules = "on = [{ kind = 'piece', call = { id = 'i', name = 'f', arguments = 'a' } },\n\
+                 { kind = 'last', end = true },\n\
+                 { kind = 'body', whole = true, each = 'calls > call', end = true }]\n\
+                 [group]\ncall = [{ call = { id = 'i', name = 'f', arguments = 'a' } }]";
+    let piece = r#"{"i":"1","f":"f","a":"{}"}"#;
+    let expected = "start Index(0):f({}) None. end";
+    check_rules(rules, &[("piece", piece), ("last", "{}")], expected);
+}
+
+#[test]
 fn a_whole_message_says_its_results_once_more() {
     let rules = "on = [{ kind = 'call', whole = true, call = { id = 'i', name = 'f', arguments = 'a' } },\n\
                  { kind = 'result', result = { id = 'i', output = 'o' } },\n\
