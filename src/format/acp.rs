@@ -55,7 +55,7 @@ struct Acp {
     request: Option<String>,
     /// The calls that have not begun to run, in order.
     held: Vec<Held>,
-    /// Those that have.
+    /// The calls that run, or have run.
     calls: Calls,
 }
 

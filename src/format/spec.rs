@@ -131,7 +131,7 @@ table! {
 
     /// The meaning of `[DONE]`: it ends its message.
     pub(crate) struct DoneSpec = NEW {
-        /// It has no other meaning.
+        /// Must be true: a table, so that `warn` has a place.
         #[serde(rename = "ends")]
         _ends: () = (), "ends";
         /// The warning if that has not stopped.
@@ -174,7 +174,8 @@ table! {
     /// What an agent's log says of its conversation. A prompt and all that follows it, up to the next
     /// one, is a message, however often the model was asked. The end of the input is the end of the
     /// last one; what the model gives as a reason to stop is only noted until then. The agent ran all
-    /// calls. A call whose id is known and has no result, and a second result, say a thing again.
+    /// calls. A call with a known id that has no result yet is a repetition, and so is a second result
+    /// for an id: both are passed over.
     #[serde(default)]
     pub(crate) struct LogSpec = NEW {
         /// Messages have an end of their own: one without it is cut. Places: if one of them holds

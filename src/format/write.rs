@@ -41,7 +41,8 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// A row of a format that has a body and whole calls; the others fill in the rest.
+    /// Returns the row of a format that has bodies, and calls that come whole: another kind of format
+    /// says `has_body`, `has_fragments` and what else it differs in.
     pub(crate) const fn new(name: &'static str, encoder: fn() -> Box<dyn Encoder>) -> Self {
         Writing {
             name,

@@ -120,7 +120,7 @@ pub(super) fn number_end(text: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Does the same for any number.
+/// Returns the place after a number of any form.
 fn long_number_end(text: &[u8], start: usize) -> Option<usize> {
     let is = |at: usize, bytes: &[u8]| text.get(at).is_some_and(|byte| bytes.contains(byte));
     let digits = |start: usize| Some(after_digits(text, start)).filter(|&end| end > start);

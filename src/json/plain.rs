@@ -19,7 +19,7 @@ pub(crate) fn after_space(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// Does the same where there may be some.
+/// Returns the first place that is no white space, where there may be some.
 #[inline(never)]
 fn after_some_space(text: &[u8], mut at: usize) -> usize {
     while text.get(at).is_some_and(|byte| is_space(*byte)) {
@@ -95,7 +95,7 @@ fn run_length(bytes: &[u8], mark: impl Fn(u8x32) -> u8x32) -> usize {
     }
 }
 
-/// Does the same for what may be longer than a block, or is shorter as a whole.
+/// Returns the length of a run that may be longer than a block, or of bytes that are fewer than one.
 #[inline(never)]
 fn long_run_length(bytes: &[u8], mark: impl Fn(u8x32) -> u8x32) -> usize {
     let (blocks, rest) = bytes.as_chunks();

@@ -636,7 +636,7 @@ impl<'t> Reader<'t> {
         self.find_spelling(keys, start)
     }
 
-    /// Does the same for a key that is spelled otherwise, has no field, or stands near the end.
+    /// Finds the field of a key that is spelled otherwise, has no field, or stands near the end.
     #[inline(never)]
     fn find_spelling(&mut self, keys: &[FieldKey], start: usize) -> Result<Option<usize>> {
         let rest = self.text.as_bytes().after(start);

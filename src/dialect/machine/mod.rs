@@ -432,8 +432,8 @@ impl Machine {
         Begun::None
     }
 
-    /// Does the same in prose: the context sees the text up to the marker, and tells where none
-    /// begins.
+    /// Finds the next marker in prose: the context is shown the text up to it, and tells where none
+    /// may begin.
     fn begin_in_prose(&mut self, cursor: &mut TextCursor<'_>, ended: bool) -> Begun {
         loop {
             let rest = cursor.rest().as_bytes();

@@ -19,7 +19,7 @@ use crate::event::{ByChoice, FinishReason, WarningCode};
 use crate::format::format::{Decoder, Format, Record};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::lifecycle::{Lifecycle, State as MessageState};
+use crate::format::support::lifecycle::{Lifecycle, State};
 use crate::format::support::payload::{OptionalStr, read, time, word};
 use crate::format::support::usage::{Field, Op, Row};
 use crate::format::support::{error, finish};
@@ -113,7 +113,7 @@ impl Decoder for Gemini {
         read!(&frame, out, |chunk: GeminiChunk| {
             let inner = chunk.response.filter(|json| json.get().starts_with('{'));
             match inner.filter(|_| !chunk.is_answer()) {
-                // Of what stands under `response`, no `response` counts.
+                // A `response` is unwrapped once: one inside it is content.
                 Some(json) => {
                     let frame = frame.part(json);
                     read!(&frame, out, |chunk: GeminiChunk| self.chunk(&frame, chunk, out))?
@@ -128,7 +128,7 @@ impl Decoder for Gemini {
         if self.is_complete() {
             return self.end(out);
         }
-        if self.may_be_body() && self.message.state == MessageState::Open {
+        if self.may_be_body() && self.message.state == State::Open {
             let warning = "the body has no finish reason";
             out.warn(WarningCode::NoFinishReason, warning)?;
             let choices = self.progress.candidates.choices();
@@ -202,7 +202,7 @@ impl Gemini {
             return Ok(());
         }
         let open = self.message.id();
-        let is_failed = self.message.state == MessageState::Failed;
+        let is_failed = self.message.state == State::Failed;
         let is_other = id.is_some() && open.is_some() && id != open;
         let has_no_ids = id.is_none() && open.is_none();
         let is_body = self.progress.chunks == 1 && self.holds != Holds::Stream;

@@ -23,7 +23,7 @@ pub(super) struct GeminiParts {
     /// The number of other parts so far.
     others: u64,
     /// The call whose arguments come in pieces.
-    open: Option<OpenPart>,
+    open: Option<StreamedCall>,
     /// The id of the code that came last: results often have none.
     code: String,
     /// True while a call's end is held until there is a finish reason, or another chunk.
@@ -34,7 +34,7 @@ pub(super) struct GeminiParts {
 
 /// A call whose arguments come in pieces.
 #[derive(Debug)]
-struct OpenPart {
+struct StreamedCall {
     key: Key,
     id: Option<String>,
     /// Arguments that came whole, though more were announced.
@@ -117,7 +117,7 @@ impl GeminiParts {
         out: &mut EventOut,
     ) -> Done {
         let id = call.id.non_blank();
-        let is_of_open = |open: &OpenPart| id.is_some() && id == open.id.as_deref();
+        let is_of_open = |open: &StreamedCall| id.is_some() && id == open.id.as_deref();
         let is_next =
             call.name.non_empty().is_some() && !self.open.as_ref().is_some_and(is_of_open);
         let has_arguments = call.args.is_some() || !call.partial_args().is_empty();
@@ -170,7 +170,7 @@ impl GeminiParts {
             return self.whole(CallPart { arguments: arguments(call.args), ..part }, out);
         }
         let id = id.map(str::to_owned);
-        self.open = Some(OpenPart { key, id, whole: None, tree: ArgumentTree::default() });
+        self.open = Some(StreamedCall { key, id, whole: None, tree: ArgumentTree::default() });
         out.call(self.choice, part)
     }
 
@@ -300,7 +300,7 @@ impl GeminiParts {
     }
 }
 
-impl OpenPart {
+impl StreamedCall {
     /// Returns the arguments, and the reason that the call must not be run, if there is one.
     fn result(&self, how: Close) -> (String, Option<Reason>) {
         let is_empty = self.tree.is_empty() && self.whole.is_none();

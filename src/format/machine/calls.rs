@@ -26,7 +26,7 @@ impl Machine {
         out: &mut EventOut,
     ) -> Done {
         let id = match fields.word(&call.id) {
-            given if call.spec.until => self.turn.go_on(given, out)?,
+            given if call.spec.until => self.open.id_of_continued(given, out)?,
             given => given,
         };
         let executor = self.spec.log.map_or(self.spec.executor, |_| Some(Executor::Agent));
@@ -38,14 +38,14 @@ impl Machine {
         let json = fields.json(&call.arguments);
         let text = json.as_deref().and_then(json::as_str);
         if self.tables.flags.is_log {
-            self.turn.round.act();
+            self.open.of_log.saw_call();
         }
         let said = text.as_ref().map(Str::as_str).or(json.as_deref());
         if scope.is_whole && self.says_again(id.as_deref(), (name, said), scope) {
             return Ok(());
         }
         if self.tables.flags.is_log {
-            self.turn.round.call(name, id.as_deref(), scope.part);
+            self.open.of_log.call(name, id.as_deref(), scope.part);
         }
         let part = CallPart {
             id: id.as_deref(),
@@ -59,8 +59,8 @@ impl Machine {
             native: scope.native,
             ..CallPart::default()
         };
-        self.turn.native_calls += u64::from(scope.native.is_some());
-        if let (true, Some(open), Some(json)) = (call.spec.until, &mut self.turn.chunked, &json) {
+        self.open.native_calls += u64::from(scope.native.is_some());
+        if let (true, Some(open), Some(json)) = (call.spec.until, &mut self.open.chunked, &json) {
             let text = text.as_ref().map_or(json.as_ref(), Str::as_str);
             open.arguments.push_all(text.as_bytes());
         }
@@ -72,21 +72,21 @@ impl Machine {
             return self.invalid(scope.choice, part, &json, out);
         }
         if fields.flag(&call.free) {
-            self.turn.free.extend(id.as_deref().map(str::to_owned));
+            self.open.free.extend(id.as_deref().map(str::to_owned));
         }
-        let is_free = id.as_deref().is_some_and(|id| self.turn.free.contains(id));
+        let is_free = id.as_deref().is_some_and(|id| self.open.free.contains(id));
         let place = place(call, fields);
         if !call.spec.key.is_empty() && place.is_none() && id.is_none() && !scope.is_whole {
             return emit_arguments(scope.choice, part, json.as_deref(), out);
         }
-        let (mut part, is_known) = self.turn.calls(scope.choice).place_at(place, part, out)?;
-        // Without an id, its place alone says that it is known.
+        let (mut part, is_known) = self.open.calls(scope.choice).place_at(place, part, out)?;
+        // A repeated whole call without an id is recognised by its index.
         if let Some(place) = place.filter(|_| scope.is_whole && part.id.is_none()) {
-            let is_first = self.turn.whole.insert((scope.choice, place));
+            let is_first = self.open.whole.insert((scope.choice, place));
             if is_known && !is_first {
                 return Ok(());
             }
-            if is_known && self.turn.is_renamed(scope.choice, &part) {
+            if is_known && self.open.is_renamed(scope.choice, &part) {
                 let json = json.as_deref().unwrap_or_default();
                 return out.call_fault(scope.choice, part.key, Reason::Conflict, json);
             }
@@ -101,9 +101,9 @@ impl Machine {
         self.arguments(part, (is_known, is_free), json, scope, out)?;
         match scope.is_whole {
             true if self.spec.hold && !is_provided => {
-                self.turn.calls(scope.choice).hold(part.key, out)
+                self.open.calls(scope.choice).hold(part.key, out)
             }
-            true => self.turn.calls(scope.choice).end_key(part.key, out),
+            true => self.open.calls(scope.choice).end_key(part.key, out),
             false => Ok(()),
         }
     }
@@ -119,7 +119,7 @@ impl Machine {
         let misnamed = fields.misnamed(call.spec)?;
         // Arguments may follow a name, but for a text that begins as they do.
         let is_all = scope.is_whole || part.name.is_none() || misnamed.starts_with('"');
-        let said = self.turn.said(scope.choice, part);
+        let said = self.open.said(scope.choice, part);
         (is_all && !said.is_some_and(|said| said.has_arguments())).then_some(misnamed)
     }
 
@@ -130,17 +130,17 @@ impl Machine {
         (name, arguments): (Option<&str>, Option<&str>),
         scope: Scope,
     ) -> bool {
-        let number = id.and_then(|id| self.turn.calls(scope.choice).whole_number(id));
+        let number = id.and_then(|id| self.open.calls(scope.choice).whole_number(id));
         let (Some(id), Some(number)) = (id, number) else { return false };
         if self.tables.flags.is_log {
             // An agent may say it in other words, or count its calls anew in each round: then it is
             // answered.
-            return self.turn.round.was_called_in(id, scope.part)
-                || !self.turn.calls(scope.choice).is_answered(id);
+            return self.open.of_log.was_called_in(id, scope.part)
+                || !self.open.calls(scope.choice).is_answered(id);
         }
         let mut said = SaidCall::default();
         said.add(name, arguments, true);
-        let known = self.turn.said.get(&(scope.choice, number));
+        let known = self.open.said.get(&(scope.choice, number));
         known.is_some_and(|known| known.is_repeated_by(&said))
     }
 
@@ -159,7 +159,7 @@ impl Machine {
             Some(text) => {
                 let at = (choice, Slot::Call(part.key));
                 let manner = (scope.cumulative, true);
-                let Some(growing) = self.turn.new_part(at, text, manner, out)? else {
+                let Some(growing) = self.open.new_part(at, text, manner, out)? else {
                     return Ok(());
                 };
                 Some(growing)
@@ -170,7 +170,7 @@ impl Machine {
             Some(GrownText::Changed) => (text, true),
             None => (text, scope.is_whole && is_known),
         };
-        if let Some(said) = self.turn.said(choice, &part) {
+        if let Some(said) = self.open.said(choice, &part) {
             said.add(part.name, text.map(Str::as_str).or(json), is_all || text.is_none());
         }
         match (json, text) {
@@ -186,7 +186,7 @@ impl Machine {
             (_, Some(text)) if is_all => out.call_done(choice, part, text),
             (_, Some(text)) => {
                 out.call_fragment(choice, part, text)?;
-                if growing.is_some() { self.turn.warn_of_repeats(out) } else { Ok(()) }
+                if growing.is_some() { self.open.warn_of_repeats(out) } else { Ok(()) }
             }
             (Some(json), None) => {
                 let arguments = match scope.is_body {
@@ -209,7 +209,7 @@ impl Machine {
         out: &mut EventOut,
     ) -> Done {
         let json = fields.json(&call.arguments);
-        let blocks = &mut self.turn.blocks;
+        let blocks = &mut self.open.blocks;
         let key = if opens { blocks.next_key() } else { blocks.call_at(index, out)? };
         let mut part = CallPart { key, ..part };
         if !opens && (json.as_ref(), part.executor) == (None, None) {
@@ -231,10 +231,10 @@ impl Machine {
 
     /// Ends a call whose arguments are not what its tool takes.
     fn invalid(&mut self, choice: u64, part: CallPart, json: &str, out: &mut EventOut) -> Done {
-        if let Some(id) = part.id.filter(|id| self.turn.calls(choice).has_ended(id)) {
+        if let Some(id) = part.id.filter(|id| self.open.calls(choice).has_ended(id)) {
             return out.withdraw_call(id);
         }
-        let held = part.id.and_then(|id| self.turn.calls(choice).take_held(id));
+        let held = part.id.and_then(|id| self.open.calls(choice).take_held(id));
         let text = json::as_str(json);
         let (reason, text) = match &text {
             Some(text) => (Reason::Malformed, text.as_str()),
@@ -243,9 +243,9 @@ impl Machine {
         if let Some(key) = held {
             return out.call_fault(choice, key, reason, text);
         }
-        let key = self.turn.calls(choice).part(part, out)?;
+        let key = self.open.calls(choice).part(part, out)?;
         match part.id {
-            Some(id) if self.turn.calls(choice).close(id).is_none() => Ok(()),
+            Some(id) if self.open.calls(choice).close(id).is_none() => Ok(()),
             _ => out.call_fault(choice, key, reason, text),
         }
     }
@@ -258,7 +258,7 @@ impl Machine {
         index: Option<Index>,
         out: &mut EventOut,
     ) -> Done {
-        let calls = self.turn.calls(choice);
+        let calls = self.open.calls(choice);
         match index {
             Some(Index::Name(id)) if self.spec.hold => calls.hold_id(&id, out),
             Some(Index::Name(id)) if calls.has(&id) => calls.end(&id, out),
@@ -285,16 +285,16 @@ impl Machine {
         let id = fields.word(&result.id).unwrap_or_default();
         let is_log = self.tables.flags.is_log;
         if is_log {
-            self.turn.round.act();
-            self.turn.round.results += 1;
+            self.open.of_log.saw_call();
+            self.open.of_log.results += 1;
         }
-        if (is_log || scope.is_whole) && self.turn.calls(scope.choice).is_answered(&id) {
+        if (is_log || scope.is_whole) && self.open.calls(scope.choice).is_answered(&id) {
             return Ok(());
         }
         let is_ok = (!result.spec.is_ok.is_empty() && fields.flag(&result.is_ok)).then_some(false);
         let is_error = if fields.flag(&result.is_error) { Some(true) } else { is_ok };
         let name = match result.spec.name {
-            "call:" => self.turn.round.tool.clone().map(Cow::Owned),
+            "call:" => self.open.of_log.tool.clone().map(Cow::Owned),
             _ => fields.word(&result.name),
         };
         let json = fields.json(&result.output);
@@ -311,7 +311,7 @@ impl Machine {
         };
         let name = name.as_deref();
         let result = ToolResult { id: &id, name, output, is_error, ..ToolResult::default() };
-        self.turn.calls(scope.choice).result(result, out)
+        self.open.calls(scope.choice).result(result, out)
     }
 
     /// Takes the result that a block is, or a piece of it.
@@ -323,7 +323,7 @@ impl Machine {
         json: Option<&str>,
         out: &mut EventOut,
     ) -> Done {
-        let blocks = &mut self.turn.blocks;
+        let blocks = &mut self.open.blocks;
         let json = json.unwrap_or("[]");
         if result.content.is_some() {
             blocks.gather(json.len(), out)?;

@@ -25,7 +25,7 @@ pub(in crate::format) struct RowTables {
     pub(super) flags: RowFlags,
     /// Of records that say their kind, or whose frame does.
     plain: Table,
-    /// Of records whose members are records, which their keys name.
+    /// The record is an object whose values are records; a value's key is its kind.
     keyed: Option<Table>,
     groups: Vec<Table>,
     /// The places of records that rules ask for wherever they are.

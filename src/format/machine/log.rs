@@ -124,13 +124,13 @@ impl Machine {
         if !self.message.is_open() {
             return Ok(());
         }
-        out.infer_finish_of_log(self.turn.round.reason.as_deref())?;
+        out.infer_finish_of_log(self.open.of_log.reason.as_deref())?;
         self.end(out)
     }
 
     /// The message has come to an end of its own.
     pub(super) fn stop_log(&mut self, out: &mut EventOut) -> Done {
-        match self.turn.round.reason.take() {
+        match self.open.of_log.reason.take() {
             Some(raw) => self.finish_reason(0, &raw, None, out)?,
             None => out.infer_finish(0, FinishReason::Stop, None)?,
         }
@@ -168,12 +168,12 @@ impl Machine {
         }
         self.message.meter.finish(out)?;
         let is_cut = |call: &Chunked| call.arguments.status() != Status::Whole;
-        if self.turn.chunked.as_ref().is_some_and(is_cut) {
+        if self.open.chunked.as_ref().is_some_and(is_cut) {
             return Ok(());
         }
-        self.turn.end_chunked(out)?;
-        self.turn.release(out)?;
-        let reason = self.turn.round.reason.as_deref();
+        self.open.end_chunked(out)?;
+        self.open.release(out)?;
+        let reason = self.open.of_log.reason.as_deref();
         if self.log.has_ends { Ok(()) } else { out.infer_finish_of_log(reason) }
     }
 }

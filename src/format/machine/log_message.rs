@@ -13,7 +13,7 @@ const MAX_TEXTS: usize = 1 << 16;
 
 /// What is known of a log's message.
 #[derive(Debug, Default)]
-pub(super) struct Round {
+pub(super) struct LogMessage {
     /// The last reason why the model stopped.
     pub(super) reason: Option<String>,
     /// The part whose counts came last.
@@ -34,9 +34,9 @@ pub(super) struct Round {
     pub(super) results: usize,
 }
 
-impl Round {
-    pub(super) fn new(flags: RowFlags) -> Round {
-        Round { has_origins: flags.has_origins, ..Round::default() }
+impl LogMessage {
+    pub(super) fn new(flags: RowFlags) -> LogMessage {
+        LogMessage { has_origins: flags.has_origins, ..LogMessage::default() }
     }
 
     /// Takes note of a call: its tool, its id and the part that it came in.
@@ -85,7 +85,7 @@ impl Round {
     }
 
     /// A call, or a result, has come: texts begin anew.
-    pub(super) fn act(&mut self) {
+    pub(super) fn saw_call(&mut self) {
         self.pieces = Default::default();
     }
 

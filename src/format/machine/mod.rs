@@ -20,7 +20,7 @@ pub(super) mod evidence;
 mod fields;
 mod layout;
 mod log;
-mod round;
+mod log_message;
 pub(super) mod rule;
 mod said;
 mod state;
@@ -54,7 +54,7 @@ pub(crate) struct Machine {
     tables: &'static RowTables,
     spec: &'static Spec,
     message: Lifecycle,
-    turn: MessageState,
+    open: MessageState,
     log: log::LogState,
     /// The id and the model of the session.
     session: [Option<String>; 2],
@@ -81,7 +81,7 @@ impl Decoder for Machine {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.turn.cut(out)?;
+        self.open.cut(out)?;
         if let Some(trouble) = self.log.trouble.take().filter(|_| self.log.is_in_trouble) {
             let (message, code) = (trouble.message.as_deref(), trouble.code.as_deref());
             match message.or(code) {
@@ -162,7 +162,7 @@ impl Machine {
             tables,
             spec,
             message,
-            turn: MessageState::new(tables.flags),
+            open: MessageState::new(tables.flags),
             log: log::LogState::default(),
             session: [None, None],
             framing: None,
@@ -277,10 +277,10 @@ impl Machine {
         }
         if fields.is_record() && !rule.spec.aside && !rule.spec.call.is_some_and(|call| call.until)
         {
-            self.turn.end_chunked(out)?;
+            self.open.end_chunked(out)?;
         }
         if rule.spec.release {
-            self.turn.release(out)?;
+            self.open.release(out)?;
         }
         if is_foreign {
             return Ok(());
@@ -297,12 +297,12 @@ impl Machine {
             || scope.is_cumulative()
             || rule.spec.part
             || self.tables.flags.is_log
-            || self.turn.keeps_texts();
+            || self.open.keeps_texts();
         self.repeats &= !is_kept && rule.result.is_none();
         let reason = fields.word(&rule.finish).filter(|raw| !finish::is_none(raw));
         scope.is_last |= reason.is_some();
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
-        let results = self.turn.round.results;
+        let results = self.open.of_log.results;
         let is_unfinished = rule.holds.body && reason.is_none() && failure.is_none();
         if is_unfinished {
             out.unclosed(|out| self.content(rule, scope, fields, out))?;
@@ -310,12 +310,12 @@ impl Machine {
             self.content(rule, scope, fields, out)?;
         }
         self.usage(rule, scope, fields, out)?;
-        if rule.spec.prompt && self.turn.round.results == results {
+        if rule.spec.prompt && self.open.of_log.results == results {
             return self.prompt(out);
         }
         if self.tables.flags.is_log {
-            let noted = self.turn.round.reason.take();
-            self.turn.round.reason = reason.as_deref().map(str::to_owned).or(noted);
+            let noted = self.open.of_log.reason.take();
+            self.open.of_log.reason = reason.as_deref().map(str::to_owned).or(noted);
         } else if let Some(raw) = &reason {
             let stop_sequence = fields.word(&rule.stop_sequence);
             self.finish_reason(scope.choice, raw, stop_sequence.as_deref(), out)?;
@@ -401,13 +401,13 @@ impl Machine {
 
     /// Notes that something of a choice came, and whether that has finished.
     fn choice(&mut self, choice: u64, is_finished: bool, out: &mut EventOut) -> Done {
-        *self.turn.finished.or_default(choice) |= is_finished;
+        *self.open.finished.or_default(choice) |= is_finished;
         self.message.state = match self.message.state {
-            State::Open if self.turn.has_finished() => State::Stopped,
-            State::Stopped if !self.turn.has_finished() => State::Open,
+            State::Open if self.open.has_finished() => State::Stopped,
+            State::Stopped if !self.open.has_finished() => State::Open,
             state => state,
         };
-        out.check_choices(self.turn.finished.len())
+        out.check_choices(self.open.finished.len())
     }
 
     /// Finds the block or the part that an object is of.
@@ -425,7 +425,7 @@ impl Machine {
                     Index::Number(number) => number,
                     name => hash(&name),
                 });
-                let blocks = &mut self.turn.blocks;
+                let blocks = &mut self.open.blocks;
                 let index = match rule.spec.open {
                     true => blocks.place_new(index, out)?,
                     false => blocks.place(index, out)?,
@@ -436,7 +436,7 @@ impl Machine {
             all => {
                 let names: SmallVec<[_; 2]> = all.iter().map(|place| fields.index(place)).collect();
                 let key = (scope.choice, scope.part, &names);
-                scope.part = Some(self.turn.part(hash(&key), scope.is_whole, out)?);
+                scope.part = Some(self.open.part(hash(&key), scope.is_whole, out)?);
                 Ok(())
             }
         }
@@ -475,8 +475,8 @@ impl Machine {
         if let Some(hook) = &rule.spec.hook
             && let Some(json) = fields.json(&rule.hook)
         {
-            self.turn.round.act();
-            (hook.run)(&Object::new(&json), self.turn.calls(scope.choice), out)?;
+            self.open.of_log.saw_call();
+            (hook.run)(&Object::new(&json), self.open.calls(scope.choice), out)?;
         }
         if let Some(result) = &rule.result
             && (!is_beside || is_there([&result.id, &result.name, &result.output], fields))
@@ -492,7 +492,7 @@ impl Machine {
             self.call_end(scope.choice, fields.index(&rule.call_end), out)?;
         }
         if let (true, Some((index, _))) = (rule.spec.close, scope.block) {
-            self.turn.close(index, out)?;
+            self.open.close(index, out)?;
         }
         let is_empty = |json: &Cow<str>| matches!(json.as_ref(), "[]" | "{}");
         if let Some(json) = fields.json(&rule.provider_event).filter(|json| !is_empty(json)) {
@@ -510,20 +510,20 @@ impl Machine {
     /// Emits the texts that an object holds: a thought, an answer, a refusal.
     fn texts(&mut self, rule: &ReadRule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
         if rule.spec.part {
-            self.turn.thoughts += 1;
+            self.open.thoughts += 1;
         } else if rule.spec.release || rule.call.is_some() || !rule.spec.text.is_empty() {
-            self.turn.thoughts = 0;
+            self.open.thoughts = 0;
         }
-        let slot = Slot::Reasoning(Some(self.turn.thoughts).filter(|number| *number > 0));
+        let slot = Slot::Reasoning(Some(self.open.thoughts).filter(|number| *number > 0));
         let text = Some(&rule.text).filter(|_| !fields.flag(&rule.hidden));
         let mut redacted = fields.word(&rule.redacted);
-        // A thought that was whole at once stands beside all that comes after it.
+        // A thought that came whole is a part of its own: text after it does not join it.
         let has_more = scope.is_cumulative() && holds_more(rule, fields);
         let answer = Slot::Text(Some(rule.spec.channel).filter(|channel| !channel.is_empty()));
         let mut is_read = false;
         let is_either = rule.spec.thought == rule.spec.text && !rule.spec.text.is_empty();
         let (thought, text) = match text {
-            Some(_) if is_either && self.turn.is_thought(scope.part) => (text, None),
+            Some(_) if is_either && self.open.is_thought(scope.part) => (text, None),
             Some(_) if is_either => (None, text),
             _ => (Some(&rule.thought), text),
         };
@@ -537,23 +537,23 @@ impl Machine {
             let Some(text) = place.and_then(|place| fields.text(place)) else { continue };
             is_read |= !text.is_empty();
             if self.tables.flags.is_log
-                && self.turn.round.says_again(rule, (slot, &text), scope.is_whole, out)?
+                && self.open.of_log.says_again(rule, (slot, &text), scope.is_whole, out)?
             {
                 continue;
             }
             if rule.spec.replaces && !slot.is_thought() {
-                self.turn.replace(slot, &text, scope, out)?;
-                self.turn.has_text = true;
+                self.open.replace(slot, &text, scope, out)?;
+                self.open.has_text = true;
                 continue;
             }
-            self.turn.has_text |= !slot.is_thought() && !text.is_empty();
+            self.open.has_text |= !slot.is_thought() && !text.is_empty();
             if !scope.is_cumulative() {
-                self.turn.text(slot, &text, scope, out)?;
+                self.open.text(slot, &text, scope, out)?;
                 continue;
             }
             let may_repeat = if slot.is_thought() { has_more } else { scope.is_last };
             let at = (scope.choice, slot);
-            match self.turn.new_part(at, &text, (scope.cumulative, may_repeat), out)? {
+            match self.open.new_part(at, &text, (scope.cumulative, may_repeat), out)? {
                 None => continue,
                 Some(GrownText::New(new)) => out.piece(scope.choice, slot, &new)?,
                 // A revision stands in place of the answer.
@@ -562,7 +562,7 @@ impl Machine {
                 }
                 Some(GrownText::Changed) => out.revise(scope.choice, &text)?,
             }
-            self.turn.warn_of_repeats(out)?;
+            self.open.warn_of_repeats(out)?;
         }
         if is_read || !rule.holds.only_text {
             return Ok(());
@@ -592,22 +592,22 @@ impl Machine {
                 let native = Piece::new(object.here(), scope.is_whole);
                 let is_native = out.is_native && object.table.is_native;
                 let scope = Scope { native: is_native.then_some(native), ..scope };
-                let calls = self.turn.native_calls;
+                let calls = self.open.native_calls;
                 let is_known = self.rules(scope, object, out)?;
                 if !is_known {
                     self.unknown(scope, object, out)?;
                 }
                 let index = scope.block.map(|(index, _)| index);
-                let is_lost = !is_known && index.is_some_and(|at| self.turn.blocks.is_call(at));
-                if is_native && calls == self.turn.native_calls && !is_lost {
-                    out.native(scope.choice, self.turn.blocks.object_at(index), native)?;
+                let is_lost = !is_known && index.is_some_and(|at| self.open.blocks.is_call(at));
+                if is_native && calls == self.open.native_calls && !is_lost {
+                    out.native(scope.choice, self.open.blocks.object_at(index), native)?;
                 }
             }
         }
         let is_hollow = is_empty && fields.is_record() && !rule.each.is_empty();
         match scope.block.filter(|_| is_hollow) {
             Some((index, _)) => {
-                self.turn.blocks.pass_over(index, out)?;
+                self.open.blocks.pass_over(index, out)?;
                 out.unknown(scope.frame, fields.kind())
             }
             None => Ok(()),
@@ -621,7 +621,7 @@ impl Machine {
             return Ok(());
         }
         if let Some((index, _)) = scope.block {
-            self.turn.blocks.pass_over(index, out)?;
+            self.open.blocks.pass_over(index, out)?;
         }
         if !scope.is_whole && (is_keyed || scope.block.is_none()) {
             let kind = if is_keyed { object.first_key() } else { Cow::Borrowed(object.kind()) };
@@ -671,7 +671,7 @@ impl Machine {
         let divided = named.into_iter().chain(rest).map(|block| (block, true));
         for ((name, json), is_divided) in divided.chain(others.map(|block| (block, false))) {
             for json in each_block(&json, is_divided) {
-                if self.turn.is_new_block(&name, json, scope) {
+                if self.open.is_new_block(&name, json, scope) {
                     out.block(scope.choice, &name, json)?;
                 }
             }
@@ -691,7 +691,7 @@ impl Machine {
                 let message = "usage came after the end of its message";
                 return out.warn(WarningCode::LateUsage, message);
             }
-            if has_parts && self.turn.round.counts_anew(scope.part) {
+            if has_parts && self.open.of_log.counts_anew(scope.part) {
                 meter.part();
             }
             if is_total && counts.starts_with('{') {
@@ -737,14 +737,14 @@ impl Machine {
 
     /// True if a choice has come that has no reason to stop.
     fn lacks_reason(&self) -> bool {
-        !self.turn.finished.is_empty() && !self.turn.has_finished()
+        !self.open.finished.is_empty() && !self.open.has_finished()
     }
 
     /// Ends the message, a body without a reason to stop.
     fn end_unfinished(&mut self, out: &mut EventOut) -> Done {
         self.end_calls(out)?;
-        let next = self.turn.next();
-        let MessageState { finished, .. } = std::mem::replace(&mut self.turn, next);
+        let next = self.open.next();
+        let MessageState { finished, .. } = std::mem::replace(&mut self.open, next);
         let unfinished = finished.iter().filter(|(_, is_finished)| !**is_finished);
         let only = finished.is_empty().then_some(0);
         self.message.end_unfinished(unfinished.map(|(choice, _)| choice).chain(only), out)
@@ -756,7 +756,7 @@ impl Machine {
         if self.tables.flags.leaves_calls_open && self.message.state != State::Failed {
             return out.call_end(0, Key::None);
         }
-        let mut finished = self.turn.finished.iter().filter(|(_, is_finished)| **is_finished);
+        let mut finished = self.open.finished.iter().filter(|(_, is_finished)| **is_finished);
         finished.try_for_each(|(choice, _)| out.call_end(choice, Key::None))
     }
 
@@ -767,8 +767,8 @@ impl Machine {
             out.warn(WarningCode::MissingMessageEnd, message)?;
             return self.stop_log(out);
         }
-        self.turn.cut(out)?;
-        self.turn = self.turn.next();
+        self.open.cut(out)?;
+        self.open = self.open.next();
         self.message.cut(out)
     }
 
@@ -783,11 +783,11 @@ impl Machine {
 
     fn end(&mut self, out: &mut EventOut) -> Done {
         if self.message.state != State::Failed {
-            self.turn.release(out)?;
+            self.open.release(out)?;
         }
-        self.turn.cut(out)?;
+        self.open.cut(out)?;
         self.end_calls(out)?;
-        self.turn = self.turn.next();
+        self.open = self.open.next();
         (self.log.has_prompt, self.log.trouble) = (false, None);
         if self.spec.log.is_none() {
             self.log.foreign.clear();

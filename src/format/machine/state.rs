@@ -7,7 +7,7 @@ use std::io;
 use smallvec::SmallVec;
 
 use crate::event::{ByChoice, CallPart, Key, Kind, Output, Piece, ToolResult, WarningCode};
-use crate::format::machine::round::Round;
+use crate::format::machine::log_message::LogMessage;
 use crate::format::machine::rule::RowFlags;
 use crate::format::machine::said::SaidCall;
 use crate::format::spec::Cumulative;
@@ -94,7 +94,7 @@ pub(super) struct MessageState {
     /// Ids of calls whose arguments are free text.
     pub(super) free: BTreeSet<String>,
     /// What is known of it as a log's.
-    pub(super) round: Round,
+    pub(super) of_log: LogMessage,
 }
 
 /// A call that goes on until something else comes, and how far its arguments have come.
@@ -133,7 +133,7 @@ pub(super) struct Collected {
 impl MessageState {
     pub(super) fn new(flags: RowFlags) -> MessageState {
         let pieces = flags.mixes_texts.then(BTreeMap::new);
-        MessageState { flags, pieces, round: Round::new(flags), ..MessageState::default() }
+        MessageState { flags, pieces, of_log: LogMessage::new(flags), ..MessageState::default() }
     }
 
     /// Returns the state of the next message of the row.
@@ -317,7 +317,7 @@ impl MessageState {
     }
 
     /// Returns the id of the call that goes on until there is another: this one, if there is one.
-    pub(super) fn go_on<'t>(
+    pub(super) fn id_of_continued<'t>(
         &mut self,
         given: Option<Cow<'t, str>>,
         out: &mut EventOut,

@@ -28,7 +28,7 @@ use crate::format::support::{error, finish};
 use crate::frame::Frame;
 use crate::json::{self, RawJson, Sourced, Str};
 use delta::{ReasoningDetails, emit, emit_call};
-use payload::{ChatChunk, ChatContent, ChatDelta, ChatToolCall, Choice, GivenArguments, Specific};
+use payload::{ChatChunk, ChatContent, ChatDelta, ChatToolCall, Choice, ProviderResult, Specific};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["openai", "chat", "chat-completions"],
@@ -430,7 +430,7 @@ impl OpenAiChat {
     }
 
     /// Emits a result of the provider's own tools, whose calls are among the others.
-    fn result(&mut self, number: u64, given: &GivenArguments, out: &mut EventOut) -> Done {
+    fn result(&mut self, number: u64, given: &ProviderResult, out: &mut EventOut) -> Done {
         let id = given.tool_use_id.or_empty();
         if !self.progress.answered.insert(id.to_owned()) {
             return Ok(());

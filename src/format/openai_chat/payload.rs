@@ -308,22 +308,22 @@ payload! {
         citation: Option<RawJson<'a>>,
         citations: Option<RawJson<'a>>,
         /// Anthropic's blocks of what the provider's tools gave.
-        tool_results: Option<Vec<GivenArguments<'a>>>,
+        tool_results: Option<Vec<ProviderResult<'a>>>,
         /// The results of its search so far, all of them each time.
-        web_search_results: Option<Vec<GivenArguments<'a>>>,
+        web_search_results: Option<Vec<ProviderResult<'a>>>,
     }
 }
 
 impl<'a> Specific<'a> {
     /// Returns the results of the provider's tools.
-    pub(super) fn results(&self) -> impl Iterator<Item = &GivenArguments<'a>> {
+    pub(super) fn results(&self) -> impl Iterator<Item = &ProviderResult<'a>> {
         self.tool_results.iter().chain(&self.web_search_results).flatten()
     }
 }
 
 payload! {
     /// The result of a call of the provider's.
-    pub(super) struct GivenArguments<'a> {
+    pub(super) struct ProviderResult<'a> {
         pub(super) tool_use_id: Option<Str<'a>>,
         pub(super) content: Option<RawJson<'a>>,
     }

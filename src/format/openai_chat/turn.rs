@@ -137,7 +137,7 @@ fn add_member(message: &mut Draft, key: &str, value: RawJson<'_>, is_body: bool)
     let json = value.get();
     match key {
         _ if json == "null" => {}
-        // They come by themselves.
+        // Calls reach the turn as objects of their own.
         "tool_calls" | "function_call" => {}
         "content" => add_content(message, json),
         "reasoning_details" => {

@@ -3,7 +3,7 @@
 
 use crate::event::{Block, Kind};
 use crate::format::openai_responses::items::Items;
-use crate::format::openai_responses::payload::{NamedTool, ResponseEvent};
+use crate::format::openai_responses::payload::{ItemRef, ResponseEvent};
 use crate::format::openai_responses::state::TextKind;
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::payload::OptionalStr;
@@ -85,7 +85,7 @@ fn text(
 fn part(
     items: &mut Items,
     frame: &Frame,
-    (named, part): (NamedTool<'_>, Option<u64>),
+    (named, part): (ItemRef<'_>, Option<u64>),
     json: RawJson<'_>,
     out: &mut EventOut,
 ) -> Done {

@@ -6,8 +6,8 @@ use std::io;
 use crate::event::{Key, WarningCode};
 use crate::format::openai_responses::answered::Answered;
 use crate::format::openai_responses::calls::{ItemCall, Nature};
-use crate::format::openai_responses::payload::{NamedTool, ResponseItem, Whole};
-use crate::format::openai_responses::state::{ResponsesState, TextKind};
+use crate::format::openai_responses::payload::{ItemRef, ResponseItem, Whole};
+use crate::format::openai_responses::state::{ItemState, TextKind};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::emitted::hash;
 use crate::format::support::payload::read;
@@ -23,7 +23,7 @@ const MAX_ITEMS: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Items {
     /// By the place that they were given: the one in the output, if that was free.
-    items: BTreeMap<u64, ResponsesState>,
+    items: BTreeMap<u64, ItemState>,
     /// The places of items by the hashes of their ids.
     by_id: BTreeMap<u64, u64>,
     /// The places of items that have another one than their index says, by that.
@@ -60,7 +60,7 @@ impl Items {
                 let message = "an item began a second time";
                 return out.warn(WarningCode::ReusedIndex, message);
             }
-            let named = NamedTool { index, id: None };
+            let named = ItemRef { index, id: None };
             let mut place = self.place(named, true, out)?;
             if self.items.get(&place).is_some_and(|state| !state.is_done) {
                 let message = "an item began under the index of one that wasn't done";
@@ -69,7 +69,7 @@ impl Items {
                 place = self.next();
                 self.latest = place;
             }
-            let state = ResponsesState::start(item, self.next_key(), out)?;
+            let state = ItemState::start(item, self.next_key(), out)?;
             self.note(place, item);
             if let Some(id) = item.own_id() {
                 self.by_id.insert(hash(id), place);
@@ -93,7 +93,7 @@ impl Items {
                 let state = self.by_id.get(&hash(*id)).and_then(|place| self.items.get(place));
                 state.is_some_and(|state| state.is_of(item.kind()))
             };
-            let named = NamedTool { index, id: item.own_id().filter(is_its) };
+            let named = ItemRef { index, id: item.own_id().filter(is_its) };
             let mut place = self.place(named, false, out)?;
             let here = self.items.get(&place);
             if here.is_some_and(|state| !state.is_done && !state.is_of(item.kind())) {
@@ -181,7 +181,7 @@ impl Items {
     }
 
     /// The place of the item that an event is of.
-    fn place(&mut self, named: NamedTool<'_>, is_new: bool, out: &mut EventOut) -> io::Result<u64> {
+    fn place(&mut self, named: ItemRef<'_>, is_new: bool, out: &mut EventOut) -> io::Result<u64> {
         // Nothing more comes of one that is done: servers make up ids.
         let is_open = |place: &&u64| self.items.get(*place).is_some_and(|state| !state.is_done);
         let known = named.id.and_then(|id| self.by_id.get(&hash(id))).filter(is_open);
@@ -208,9 +208,9 @@ impl Items {
     /// Returns the state of the item that an event belongs to.
     pub(super) fn at(
         &mut self,
-        named: NamedTool<'_>,
+        named: ItemRef<'_>,
         out: &mut EventOut,
-    ) -> io::Result<&mut ResponsesState> {
+    ) -> io::Result<&mut ItemState> {
         let place = self.place(named, false, out)?;
         self.items.entry(place).or_default();
         self.check_size(out)?;
@@ -220,7 +220,7 @@ impl Items {
     /// A piece of a text of the item that an event is of.
     pub(super) fn piece(
         &mut self,
-        named: NamedTool<'_>,
+        named: ItemRef<'_>,
         at: (TextKind, u64),
         piece: &Str,
         out: &mut EventOut,
@@ -241,7 +241,7 @@ impl Items {
     /// The call that an event is of.
     pub(super) fn call(
         &mut self,
-        named: NamedTool<'_>,
+        named: ItemRef<'_>,
         out: &mut EventOut,
     ) -> io::Result<&mut ItemCall> {
         let key = self.next_key();

@@ -43,15 +43,15 @@ payload! {
 
 /// What an event says of the item that it is of: its place in the output, and its id.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct NamedTool<'e> {
+pub(super) struct ItemRef<'e> {
     pub(super) index: Option<u64>,
     pub(super) id: Option<&'e str>,
 }
 
 impl<'a> ResponseEvent<'a> {
     /// What it says of the item that it is of.
-    pub(super) fn named(&self) -> NamedTool<'_> {
-        NamedTool { index: self.output_index, id: self.item_id.non_blank() }
+    pub(super) fn named(&self) -> ItemRef<'_> {
+        ItemRef { index: self.output_index, id: self.item_id.non_blank() }
     }
 
     /// The whole text, if its event says it.
@@ -170,7 +170,7 @@ impl<'a> ResponseItem<'a> {
         matches!(self.status.text(), Some("incomplete" | "failed" | "cancelled"))
     }
 
-    /// By what a call is answered; xAI leaves its call's id blank.
+    /// The id that the call's output has to repeat: `call_id`, or `id` where xAI leaves that blank.
     pub(super) fn id(&self) -> Option<&str> {
         self.call_id().or_else(|| self.id.non_blank())
     }

@@ -18,7 +18,7 @@ const MAX_TEXTS: usize = 256;
 
 /// The state of one item.
 #[derive(Debug, Default)]
-pub(super) struct ResponsesState {
+pub(super) struct ItemState {
     kind: String,
     channel: Option<&'static str>,
     texts: BTreeMap<(TextKind, u64), ItemText>,
@@ -45,12 +45,11 @@ pub(super) enum TextKind {
     Thought,
 }
 
-impl ResponsesState {
+impl ItemState {
     /// An item begins. `key` is for a call.
     pub(super) fn start(item: &ResponseItem, key: Key, out: &mut EventOut) -> io::Result<Self> {
         let kind = item.kind().to_owned();
-        let mut state =
-            ResponsesState { kind, channel: channel(item), ..ResponsesState::default() };
+        let mut state = ItemState { kind, channel: channel(item), ..ItemState::default() };
         if let Nature::Call(executor) = Nature::of(item) {
             state.call(key).start(item, executor, out)?;
         }
@@ -219,7 +218,7 @@ impl ResponsesState {
                 let kind = part.as_ref().and_then(|part| part.kind.text());
                 out.block(0, kind.unwrap_or_default(), json.get())?;
             }
-            // Of a text that came in pieces, they came with these.
+            // Those of a text that came in pieces were emitted with its deltas.
             if let Some(json) = part.as_ref().and_then(|part| part.logprobs).filter(|_| is_new) {
                 out.raw_member(0, "logprobs", json.get())?;
             }

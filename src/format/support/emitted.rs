@@ -166,7 +166,7 @@ impl Growth {
         Growth { emitted: Emitted::of(text), manner: Manner::Whole }
     }
 
-    /// Takes a piece of the text: what is sent whole is all of them.
+    /// Takes a piece of the text. One that was sent whole counts as all its pieces.
     pub(crate) fn add(&mut self, piece: &Str) {
         self.emitted.add(piece);
         self.manner = Manner::Whole;
