@@ -465,6 +465,11 @@ impl Rule {
         self.is_named() || !self.has.is_empty() || !self.is.is_empty()
     }
 
+    /// True if it is of records that hold all of a message and end it.
+    pub(crate) fn is_message(&self) -> bool {
+        self.whole && self.end == End::Yes
+    }
+
     /// True if it is of objects of this kind.
     pub(crate) fn is_of(&self, kind: &str) -> bool {
         paths(self.kind).any(|word| fits(word, kind))

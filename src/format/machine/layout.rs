@@ -6,12 +6,13 @@
 //! it mostly does, that costs next to nothing.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
 use crate::format::machine::rule::{
-    Place, ReadRule, RecordPlaces, RowFlags, Wanted, Way, each_place_of,
+    Place, ReadRule, RecordPlaces, RowFlags, Wanted, Way, each_place_of, keys,
 };
 use crate::format::spec::{
     ANY, Group, Places, Rule, Spec, Word, fits, is_keyed, paths, split_test,
@@ -30,6 +31,8 @@ pub(in crate::format) struct RowTables {
     groups: Vec<Table>,
     /// The places of records that rules ask for wherever they are.
     record: Vec<(Places, Wanted)>,
+    /// The keys that the row reads.
+    keys: OnceLock<HashSet<&'static str>>,
 }
 
 /// The rules of the records, or of one group of objects.
@@ -160,7 +163,13 @@ impl RowTables {
             keyed: is_keyed(spec.kind).then(|| Table::new(&[], spec.on, true, true)),
             groups: spec.groups.iter().map(table).collect(),
             record,
+            keys: OnceLock::new(),
         }
+    }
+
+    /// True if a place of the row leads to or through a member of this key.
+    pub(super) fn reads(&self, key: &str) -> bool {
+        self.keys.get_or_init(|| keys(self.spec)).contains(key)
     }
 
     /// Returns the table of the records in frames of this name.

@@ -155,7 +155,7 @@ impl Machine {
         let row = format.row.expect("the decoder of a row is a row's");
         let (spec, tables) = (row.spec, row.tables.get_or_init(|| RowTables::new(row.spec)));
         let mut message = Lifecycle::new(format, spec.usage);
-        if spec.log.is_some_and(|log| log.cumulative) {
+        if tables.flags.is_cumulative_log {
             message.meter.add_up();
         }
         Box::new(Machine {
@@ -228,7 +228,7 @@ impl Machine {
             let is_new = !is_of_one || known.is_none() || !is_id;
             let Some(word) = fields.word(place).filter(|_| is_new) else { continue };
             let is_other = is_id && known.as_deref() != Some(&word);
-            if is_other && self.spec.log.is_some_and(|log| log.cumulative) {
+            if is_other && self.tables.flags.is_cumulative_log {
                 self.message.meter.add_up();
             }
             *known = Some(word.into_owned());
@@ -568,7 +568,7 @@ impl Machine {
             return Ok(());
         }
         // There is none where the rule reads it: it may stand where no rule does.
-        out.unread(scope.choice, fields.here(), |key| rule::reads(self.spec, key))
+        out.unread(scope.choice, fields.here(), |key| self.tables.reads(key))
     }
 
     /// Emits what the objects inside of an object hold.
@@ -682,7 +682,7 @@ impl Machine {
     /// Notes what the message costs. Of one that has ended, nothing counts for the next.
     fn usage(&mut self, rule: &ReadRule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
         let is_late = !self.message.is_open() && !self.tables.flags.is_log;
-        let is_total = rule.spec.total || self.spec.log.is_some_and(|log| log.cumulative);
+        let is_total = rule.spec.total || self.tables.flags.is_cumulative_log;
         let has_parts = self.tables.flags.is_log && !is_total;
         let (flags, meter) = (self.tables.flags, &mut self.message.meter);
         for place in &rule.usage {

@@ -1,5 +1,7 @@
 //! The rules of a row as the machine reads them: the places of each, and what it holds.
 
+use std::collections::HashSet;
+
 use crate::format::spec::{
     Begin, BlockSpec, CallSpec, Cumulative, End, Extents, FailureSpec, Places, ResultSpec, Rule,
     Spec, StartSpec, Weak, Word, split_each,
@@ -175,6 +177,8 @@ pub(super) struct RuleContent {
 #[derive(Clone, Copy, Default)]
 pub(super) struct RowFlags {
     pub(super) is_log: bool,
+    /// The counts of a log's message are those of its session so far.
+    pub(super) is_cumulative_log: bool,
     /// No rule says when a call that comes in pieces is whole. Then its message does.
     pub(super) leaves_calls_open: bool,
     /// Calls may come whole, and so once more.
@@ -364,15 +368,15 @@ pub(in crate::format) fn each_place_of(
     });
 }
 
-/// True if a place of the row leads to or through a member of this key.
-pub(super) fn reads(spec: &Spec, key: &str) -> bool {
-    let mut found = false;
+/// Returns the keys of all members that a place of the row leads to or through.
+pub(super) fn keys(spec: &Spec) -> HashSet<&'static str> {
+    let mut keys = HashSet::new();
     let mut see = |places: Places, _| {
-        found |= places.split(|c: char| ".|/ {}[]\"?=:,>+".contains(c)).any(|it| it == key);
+        keys.extend(places.split(|c: char| ".|/ {}[]\"?=:,>+".contains(c)));
     };
     each_place(spec, &mut see);
     spec.rules().for_each(|(_, rule)| each_place_of(rule, spec, &mut see));
-    found
+    keys
 }
 
 impl RuleContent {
@@ -395,7 +399,7 @@ impl RuleContent {
             only_text: rule.is_named() && text && !others && rule.native.is_empty(),
             nothing: !(own || inside || block || blocks || about),
             log_start: !rule.prompt && (own || block || ends),
-            body: rule.whole && rule.end == End::Yes && !rule.finish.is_empty(),
+            body: rule.is_message() && !rule.finish.is_empty(),
         }
     }
 }
@@ -408,8 +412,7 @@ impl RowFlags {
         };
         let is_log = spec.log.is_some();
         // A record that holds all of a message and ends it says nothing of calls in pieces.
-        let is_message = |rule: &Rule| rule.whole && rule.end == End::Yes;
-        let ends_calls = spec.extents_beside(is_message).any(|(rule, extents)| {
+        let ends_calls = spec.extents_beside(Rule::is_message).any(|(rule, extents)| {
             rule.close
                 || !rule.call_end.is_empty()
                 || !rule.choice.is_empty()
@@ -423,6 +426,7 @@ impl RowFlags {
         };
         RowFlags {
             is_log,
+            is_cumulative_log: spec.log.is_some_and(|log| log.cumulative),
             leaves_calls_open: !spec.hold && !is_log && has_calls && !ends_calls,
             has_whole_calls: any(&|rule, extents| extents.whole && rule.call.is_some()),
             mixes_texts: !is_log

@@ -224,7 +224,11 @@ mod tests {
 
     #[track_caller]
     fn check_growth(pieces: &[&str], expected: &[&str]) {
-        let mut growth = Growth::default();
+        check_growth_of(Growth::default(), pieces, expected);
+    }
+
+    #[track_caller]
+    fn check_growth_of(mut growth: Growth, pieces: &[&str], expected: &[&str]) {
         let new = |piece: &&str| match growth.new_part(&Str::from(*piece)) {
             GrownText::New(new) => new.as_str().to_owned(),
             GrownText::Changed => format!("={piece}"),
@@ -247,13 +251,11 @@ mod tests {
 
     #[test]
     fn what_is_always_whole_is_never_a_piece() {
-        let mut growth = Growth::always();
-        let new = |piece: &str| match growth.new_part(&Str::from(piece)) {
-            GrownText::New(new) => new.as_str().to_owned(),
-            GrownText::Changed => format!("={piece}"),
-        };
-        let got = ["No", "No", "No, I", "Yes", "Ye", "Yes."].map(new);
-        assert_eq!(got, ["No", "", ", I", "=Yes", "=Ye", "s."]);
+        check_growth_of(
+            Growth::always(),
+            &["No", "No", "No, I", "Yes", "Ye", "Yes."],
+            &["No", "", ", I", "=Yes", "=Ye", "s."],
+        );
     }
 
     #[test]
