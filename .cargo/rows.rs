@@ -69,6 +69,7 @@ fn field(of: &str, key: &str, value: &Value) -> String {
         ("Rule", "result", Value::Table(inner)) => some("ResultSpec", inner),
         ("Rule", "block" | "rest", Value::Table(inner)) => some("BlockSpec", inner),
         ("Rule", "warn", Value::Table(inner)) => some("WarnSpec", inner),
+        ("Rule", "wraps", Value::Table(inner)) => some("WrapSpec", inner),
         ("Rule", "error", Value::Table(inner)) => some("FailureSpec", inner),
         ("Rule", "error", at) => {
             format!("Some(FailureSpec {{ at: {}, ..FailureSpec::NEW }})", text(at))
@@ -108,8 +109,9 @@ fn is_list(of: &str, key: &str) -> bool {
     let lists: &[&str] = match of {
         "Spec" | "Group" => &["kind"],
         "DetectSpec" => &["has", "not"],
-        "Rule" => &["has", "not", "needs", "at", "each", "blocks", "usage"],
+        "Rule" => &["has", "not", "needs", "only", "at", "each", "blocks", "usage"],
         "CallSpec" => &["key"],
+        "WrapSpec" => &["formats"],
         _ => &[],
     };
     lists.contains(&key)

@@ -11,7 +11,7 @@ use crate::format::machine::rule::{each_place, each_place_of};
 use crate::format::spec::{
     ANY, End, Places, Rule, Spec, Word, fits, paths, split_each, split_test,
 };
-use crate::format::table::find;
+use crate::format::table::{FORMATS, find};
 use crate::frame::{FRAMINGS, Frame};
 use crate::nearest::nearest;
 use crate::row_error::RowError;
@@ -254,6 +254,19 @@ fn meanings(spec: &Spec) -> Option<Mistake> {
     };
     rules(spec).find_map(|(at, rule)| {
         let is_inside = |word: &str| word.trim_matches('*').contains('*');
+        let unknown = rule
+            .wraps
+            .and_then(|wrap| wrap.formats.iter().copied().find(|name| find(name).is_none()));
+        if let Some(word) = unknown {
+            let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+            let message = format!("no format is named `{word}`{}", similar(word, &names));
+            return Some(Mistake { rule: Some(at), word: word.to_owned(), message });
+        }
+        let both = rule.has.iter().find(|places| rule.not.contains(places));
+        if let Some(places) = both {
+            let message = format!("it never applies: `{places}` is to stand there, and is not to");
+            return Some(Mistake { rule: Some(at), word: "not".to_owned(), message });
+        }
         let (word, message) = if paths(rule.kind).any(is_inside) {
             ("kind", "a `*` stands at the beginning or the end of a word")
         } else if rule.is_named() && kind(at.0).is_empty() {
@@ -314,7 +327,9 @@ fn unread(spec: &'static Spec) -> Option<Mistake> {
 
 /// Returns the first rule that never applies, as one before it takes all of its objects.
 fn hidden(spec: &Spec) -> Option<Mistake> {
-    let takes_all = |rule: &Rule| rule.has.is_empty() && rule.not.is_empty() && rule.is.is_empty();
+    let takes_all = |rule: &Rule| {
+        rule.has.is_empty() && rule.not.is_empty() && rule.is.is_empty() && rule.wraps.is_none()
+    };
     rules(spec).find_map(|((group, at), rule)| {
         let mut before = rules(spec).filter(|((it, place), _)| *it == group && *place < at);
         let covers = |earlier: &Rule| {

@@ -188,11 +188,6 @@ impl<'a> Record<'a> {
         !self.members.is_empty()
     }
 
-    /// True if it has this member and no other.
-    pub fn is_only(&self, key: &str) -> bool {
-        self.members.len() == 1 && self.has(key)
-    }
-
     /// The record that a member holds.
     pub fn inner(&self, key: &str) -> Option<Record<'a>> {
         let members = json::members(self.get(key)?);

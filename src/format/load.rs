@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::format::spec::{
         BlockSpec, CallSpec, Counts, DetectSpec, DoneSpec, FailureSpec, Group, LogSpec, ResultSpec,
-        Rule, StartSpec, WarnSpec,
+        Rule, StartSpec, WarnSpec, WrapSpec,
     };
     use crate::leak;
 
@@ -269,6 +269,7 @@ mod tests {
         check("`call`", words::<CallSpec>());
         check("`result`", words::<ResultSpec>());
         check("`block`, `rest`", words::<BlockSpec>());
+        check("`wraps`", words::<WrapSpec>());
         check("`error`", words::<FailureSpec>());
         check("`warn`", words::<WarnSpec>());
         check("`[usage]`", words::<Counts>());
@@ -299,6 +300,11 @@ mod tests {
             "{ kind = 'a', cumulative = 'all', end = true }",
             "`cumulative` is true, false",
         );
+        check_rules(
+            "{ kind = 'a', wraps = { at = 'b', formats = 'opena-chat' }, end = true }",
+            "line 3, column 48: rule 1 of `on`: no format is named `opena-chat`; similar: openai-chat",
+        );
+        check_rules("{ has = 'a', not = ['b', 'a'], end = true }", "it never applies: `a` is to");
         check_rules("{ kind = 'a*b', end = true }", "a `*` stands at the beginning or the end");
         check_rules("{ kind = 'a', each = 3, end = true }", "expected a word, or a list of words");
     }

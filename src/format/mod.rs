@@ -10,7 +10,6 @@
 mod acp;
 mod ai_sdk_ui;
 mod anthropic;
-mod batch;
 mod bedrock_agent;
 mod bedrock_converse;
 mod bedrock_invoke;
@@ -43,7 +42,6 @@ pub(crate) mod support;
 pub(crate) mod table;
 pub(crate) mod text;
 pub(crate) mod turn;
-mod workers_ai;
 pub(crate) mod write;
 
 pub use crate::json::{Fault, FieldKey, FromJson, Line, Reader};

@@ -14,7 +14,7 @@ mod written {
     use crate::format::repeatable::Repeatable;
     use crate::format::spec::{
         Begin, BlockSpec, CallSpec, Cumulative, DetectSpec, DoneSpec, End, FailureSpec, Group,
-        Hook, LogSpec, ResultSpec, Row, Rule, Spec, StartSpec, WarnSpec, Weak,
+        Hook, LogSpec, ResultSpec, Row, Rule, Spec, StartSpec, WarnSpec, Weak, WrapSpec,
     };
     use crate::format::support::action;
     use crate::format::support::usage::{Field, Op};
@@ -37,6 +37,7 @@ formats! {
     AI_SDK_UI { write: Some(&ai_sdk_ui::write::WRITING) },
     ANTHROPIC_COMPLETIONS,
     ANTIGRAVITY,
+    BATCH,
     BEDROCK_CONVERSE { request: Some(&bedrock_converse::turn::REQUEST) },
     BEDROCK_LLAMA,
     BEDROCK_MISTRAL,
@@ -83,5 +84,6 @@ formats! {
     REPLICATE,
     TGI,
     WATSONX,
-    WRITER_COMPLETIONS { sniff: |record| record.is_only("value") },
+    WORKERS_AI,
+    WRITER_COMPLETIONS,
 }

@@ -202,6 +202,8 @@ table! {
         is: &'static [(Places, Word)] = &[], "leak::pairs";
         /// What else must stand there for a first record to prove the format.
         needs: &'static [Places] = &[], "leak::one_or_more";
+        /// The only members that a first record has, to prove the format.
+        only: &'static [Word] = &[], "leak::one_or_more";
         /// It applies to the first record of the input alone.
         first: bool = false;
         /// The rule proves no format: others have such records.
@@ -263,6 +265,8 @@ table! {
         blocks: &'static [Places] = &[], "leak::one_or_more";
         /// An object that is a block if it has members that are no counts of the rule's.
         rest: Option<BlockSpec> = None;
+        /// A record of another format, whose message is the row's. The rule applies only if there is one.
+        wraps: Option<WrapSpec> = None;
         /// The index or id of a call that ends. Where the record has none, all calls end.
         call_end: Places = "", "leak::text";
         warn: Option<WarnSpec> = None;
@@ -383,6 +387,13 @@ table! {
         is_ok: Places = "", "leak::text";
     }
 
+    /// A record of another format, as an object or as JSON in a string.
+    pub(crate) struct WrapSpec = NEW {
+        at: Places = "", "leak::text";
+        /// The formats that it may be in. The first record of a message says which.
+        formats: &'static [Word] = &[], "leak::one_or_more";
+    }
+
     /// A value without an event of its own. If it is a list, each element is one.
     #[serde(default)]
     pub(crate) struct BlockSpec = NEW {
@@ -462,7 +473,7 @@ impl Rule {
 
     /// True if it asks anything of an object: a kind, or what stands in it.
     pub(crate) fn asks(&self) -> bool {
-        self.is_named() || !self.has.is_empty() || !self.is.is_empty()
+        self.is_named() || !self.has.is_empty() || !self.is.is_empty() || self.wraps.is_some()
     }
 
     /// True if it is of records that hold all of a message and end it.

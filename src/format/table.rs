@@ -2,8 +2,8 @@
 
 use crate::format::format::Format;
 use crate::format::{
-    acp, anthropic, batch, bedrock_agent, bedrock_invoke, claude_code, error, events, gemini,
-    openai_chat, openai_messages, openai_realtime, openai_responses, otel, rows, text, workers_ai,
+    acp, anthropic, bedrock_agent, bedrock_invoke, claude_code, error, events, gemini, openai_chat,
+    openai_messages, openai_realtime, openai_responses, otel, rows, text,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -39,7 +39,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::CODEX,
     &rows::GEMINI_CLI,
     &rows::OPENCODE,
-    &batch::FORMAT,
+    &rows::BATCH,
     &otel::FORMAT,
     &rows::BEDROCK_CONVERSE,
     &bedrock_invoke::FORMAT,
@@ -62,7 +62,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::DASHSCOPE,
     &rows::BEDROCK_RAG,
     &rows::REPLICATE,
-    &workers_ai::FORMAT,
+    &rows::WORKERS_AI,
     &rows::GEMINI_LIVE,
     &rows::GEMINI_INTERACTIONS,
     &gemini::FORMAT,

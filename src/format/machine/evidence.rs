@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use crate::format::format::Record;
-use crate::format::spec::{ANY, Places, Rule, Spec, Weak, is_keyed, is_one_of, paths, split_test};
+use crate::format::spec::{
+    ANY, Places, Rule, Spec, Weak, WrapSpec, is_keyed, is_one_of, paths, split_test,
+};
+use crate::format::table::find;
 use crate::json;
 
 /// True if a record proves the format: it is of a kind that a rule names, or has what a rule for
@@ -49,7 +52,8 @@ pub(super) fn known_by(spec: &Spec) -> String {
     let needed = |rule: &Rule| {
         let has = rule.has.iter().chain(rule.needs).map(|places| (*places).to_owned());
         let is = rule.is.iter().map(|(places, words)| format!("{places}={words}"));
-        has.chain(is).collect::<Vec<_>>().join(" and ")
+        let wraps = rule.wraps.iter().map(|it| format!("{} of {}", it.at, it.formats.join(" or ")));
+        has.chain(is).chain(wraps).collect::<Vec<_>>().join(" and ")
     };
     let members = rules().filter(|rule| !rule.is_named() && rule.asks()).map(needed);
     let members: Vec<String> = members.collect();
@@ -99,7 +103,14 @@ fn is_met(rule: &Rule, weak: Weak, record: &Record, base: &str) -> bool {
         Weak::No | Weak::Yes => None,
     };
     let mut all = rule.has.iter().chain(rule.needs).copied().chain(needs);
+    let is_wrapped = |wrap: WrapSpec| {
+        let text = json::text(value(record, base, wrap.at)?);
+        let inner = record.inside(text.as_str());
+        wrap.formats.iter().filter_map(|name| find(name)).find(|format| format.accepts(&inner))
+    };
     all.all(|places| stands(record, base, places))
+        && (rule.only.is_empty() || record.names().all(|name| rule.only.contains(&name)))
+        && rule.wraps.is_none_or(|wrap| is_wrapped(wrap).is_some())
         && !rule.not.iter().any(|places| stands(record, base, places))
         && rule.is.iter().all(is_word)
 }

@@ -172,13 +172,16 @@ impl<'r, 't> Fields<'r, 't> {
                 _ => None,
             },
             Way::Data => Some(Cow::Owned(Str::from(fields.here()))),
-            Way::Joined(parts) => {
-                let words = parts.iter().filter_map(|part| fields.scalar(part));
-                Some(Cow::Owned(Str::from(words.collect::<String>())))
-            }
+            Way::Joined(parts) => Some(Cow::Owned(Str::from(fields.joined(parts)))),
             Way::Position => Some(Cow::Owned(Str::from(fields.position.to_string()))),
             way => fields.word_of(way).map(|word| Cow::Owned(Str::from(word))),
         })
+    }
+
+    /// Returns a text that is made of places: of an object or a list it has the JSON.
+    fn joined(&self, parts: &'r [Place]) -> String {
+        let values = parts.iter().filter_map(|part| self.json(part));
+        values.map(|json| json::text(&json).into_text().into_owned()).collect()
     }
 
     /// Returns the text that stands there, unless it is empty or nothing but white space.
@@ -199,6 +202,7 @@ impl<'r, 't> Fields<'r, 't> {
             },
             Way::Here => Some(Cow::Borrowed(fields.here())),
             Way::Position => Some(Cow::Owned(fields.position.to_string())),
+            Way::Joined(parts) => Some(Cow::Owned(json::quote(&fields.joined(parts)))),
             Way::Data if json::is_json(fields.here()) => Some(Cow::Borrowed(fields.here())),
             Way::Data => Some(Cow::Owned(json::quote(fields.here()))),
             Way::Made(members) => {

@@ -26,6 +26,7 @@ mod said;
 mod state;
 #[cfg(test)]
 mod tests;
+mod wrapped;
 
 use std::borrow::Cow;
 use std::io;
@@ -59,6 +60,8 @@ pub(crate) struct Machine {
     /// The id and the model of the session.
     session: [Option<String>; 2],
     framing: Option<&'static Framing>,
+    /// The records inside the row's, if there are any.
+    wrapped: Option<wrapped::Wrapped>,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
 }
@@ -68,6 +71,10 @@ impl Decoder for Machine {
         self.repeats = false;
         // Some servers in Python send it as a JSON string.
         if frame.is_done() || frame.data.trim_ascii() == b"\"[DONE]\"" {
+            if self.wrapped.is_some() {
+                return self
+                    .decode_wrapped([None, None], out, |decoder, out| decoder.feed(frame, out));
+            }
             return self.done(out);
         }
         self.framing = Some(frame.framing);
@@ -81,6 +88,7 @@ impl Decoder for Machine {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
+        self.end_wrapped(out)?;
         self.open.cut(out)?;
         if let Some(trouble) = self.log.trouble.take().filter(|_| self.log.is_in_trouble) {
             let (message, code) = (trouble.message.as_deref(), trouble.code.as_deref());
@@ -102,6 +110,9 @@ impl Decoder for Machine {
             && self.message.state == State::Stopped
         {
             out.warn(code, "the stream ended without `[DONE]`, after its end")?;
+        }
+        if self.message.state == State::Stopped {
+            self.end_calls(out)?;
         }
         self.message.finish(out)
     }
@@ -166,6 +177,7 @@ impl Machine {
             log: log::LogState::default(),
             session: [None, None],
             framing: None,
+            wrapped: None,
             repeats: false,
         })
     }
@@ -243,6 +255,7 @@ impl Machine {
             if let Some(member) = fields.member(number)
                 && !keys.contains(key)
                 && applies(rule, member)
+                && self.wraps(rule, scope, member)
             {
                 keys.push(key);
                 self.rule(rule, scope, member, out)?;
@@ -253,7 +266,11 @@ impl Machine {
         }
         let has_begun = self.log.has_begun;
         let mut rules = fields.rules();
-        let rule = rules.find(|rule| (!rule.spec.first || !has_begun) && applies(rule, fields));
+        let rule = rules.find(|rule| {
+            (!rule.spec.first || !has_begun)
+                && applies(rule, fields)
+                && self.wraps(rule, scope, fields)
+        });
         rule.map_or(Ok(false), |rule| self.rule(rule, scope, fields, out).map(|()| true))
     }
 
@@ -334,7 +351,6 @@ impl Machine {
         }
         if rule.spec.stop {
             self.message.state = State::Stopped;
-            self.end_calls(out)?;
         }
         match rule.spec.end {
             _ if is_unfinished => self.end_unfinished(out),
@@ -352,6 +368,7 @@ impl Machine {
         let is_log = self.tables.flags.is_log;
         match (rule.spec.begin, self.message.state) {
             (Begin::No, _) => return Ok(true),
+            (Begin::Late, _) if rule.wraps.is_some() => return Ok(true),
             (Begin::Late, _) if is_log && !rule.holds.log_start => return Ok(true),
             (Begin::Late, State::Closed) if !is_log && rule.holds.nothing => return Ok(false),
             (Begin::Late, State::Closed)
@@ -484,6 +501,7 @@ impl Machine {
             self.result(result, scope, fields, out)?;
         }
         self.inside(rule, scope, fields, out)?;
+        self.wrapped_record(rule, scope, fields, out)?;
         if let Some(signature) = fields.word(&rule.signature) {
             out.signature(scope.choice, &signature)?;
         }
@@ -782,11 +800,15 @@ impl Machine {
     }
 
     fn end(&mut self, out: &mut EventOut) -> Done {
-        if self.message.state != State::Failed {
-            self.open.release(out)?;
+        if self.wrapped.is_some() {
+            self.end_wrapped(out)?;
+        } else {
+            if self.message.state != State::Failed {
+                self.open.release(out)?;
+            }
+            self.open.cut(out)?;
+            self.end_calls(out)?;
         }
-        self.open.cut(out)?;
-        self.end_calls(out)?;
         self.open = self.open.next();
         (self.log.has_prompt, self.log.trouble) = (false, None);
         if self.spec.log.is_none() {

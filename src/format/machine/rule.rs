@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
+use crate::format::format::Format;
 use crate::format::spec::{
     Begin, BlockSpec, CallSpec, Cumulative, End, Extents, FailureSpec, Places, ResultSpec, Rule,
-    Spec, StartSpec, Weak, Word, split_each,
+    Spec, StartSpec, Weak, Word, WrapSpec, split_each,
 };
+use crate::format::table::find;
 
 /// The places of a value, as they are read; none, where a row says nothing.
 #[derive(Default)]
@@ -82,6 +84,7 @@ pub(super) struct ReadRule {
     /// The names of blocks, and their places.
     pub(super) blocks: Vec<(Word, Place)>,
     pub(super) rest: Option<ReadBlock>,
+    pub(super) wraps: Option<ReadWrap>,
     pub(super) call_end: Place,
     /// The text of the warning.
     pub(super) warn: Place,
@@ -128,6 +131,12 @@ pub(super) struct ReadBlock {
     pub(super) name: Place,
     pub(super) at: Place,
     pub(super) text: Place,
+}
+
+/// A record of another format: its place, and the formats that it may be in.
+pub(super) struct ReadWrap {
+    pub(super) at: Place,
+    pub(super) formats: Vec<&'static Format>,
 }
 
 /// An error and its places.
@@ -260,6 +269,11 @@ impl PlaceReader<'_> {
         }
     }
 
+    fn wrap(&mut self, wrap: &'static WrapSpec) -> ReadWrap {
+        let formats = wrap.formats.iter().filter_map(|name| find(name)).collect();
+        ReadWrap { at: self.json(wrap.at), formats }
+    }
+
     fn failure(&mut self, error: &'static FailureSpec) -> ReadFailure {
         ReadFailure {
             spec: error,
@@ -302,6 +316,7 @@ impl ReadRule {
             result: rule.result.as_ref().map(|result| read.result(result)),
             block: rule.block.as_ref().map(|block| read.block(block)),
             rest: rule.rest.as_ref().map(|rest| read.block(rest)),
+            wraps: rule.wraps.as_ref().map(|wrap| read.wrap(wrap)),
             warn: rule.warn.map_or_else(Place::default, |warn| read.text(warn.text)),
             error: rule.error.as_ref().map(|error| read.failure(error)),
             hook: rule.hook.map_or_else(Place::default, |hook| read.json(hook.at)),
@@ -386,7 +401,7 @@ impl RuleContent {
         let mark = any(&[rule.signature, rule.redacted]);
         let call = rule.call.is_some() || rule.result.is_some();
         let object = rule.hook.is_some() || rule.error.is_some();
-        let inside = !rule.each.is_empty();
+        let inside = !rule.each.is_empty() || rule.wraps.is_some();
         let block = rule.block.is_some();
         let blocks = !rule.blocks.is_empty() || rule.rest.is_some();
         let about = !rule.usage.is_empty() || any(&[rule.finish, rule.provider_event]);
@@ -411,12 +426,18 @@ impl RowFlags {
             rules.iter().any(|(rule, extents)| is_it(rule, *extents))
         };
         let is_log = spec.log.is_some();
-        // A record that holds all of a message and ends it says nothing of calls in pieces.
+        // A record that holds all of a message and ends it says nothing of calls in pieces, nor does a
+        // whole call without the key that those have.
+        let have_keys = any(&|rule, extents| {
+            !extents.whole && rule.call.is_some_and(|call| !call.key.is_empty())
+        });
         let ends_calls = spec.extents_beside(Rule::is_message).any(|(rule, extents)| {
             rule.close
                 || !rule.call_end.is_empty()
                 || !rule.choice.is_empty()
-                || rule.call.is_some_and(|call| call.until || extents.whole)
+                || rule.call.is_some_and(|call| {
+                    call.until || extents.whole && (!have_keys || !call.key.is_empty())
+                })
         });
         let has_calls = any(&|rule, _| rule.call.is_some());
         let is_more = |rule: &Rule| rule.cumulative != Cumulative::No || rule.replaces;

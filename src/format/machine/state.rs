@@ -55,6 +55,11 @@ impl<'t> Scope<'t> {
         Scope { frame, is_whole, is_body, cumulative, is_last, choice, block, part, native }
     }
 
+    /// Returns the frame of a record that stands inside the object.
+    pub(super) fn inner_frame(&self, text: &'t Str<'_>) -> Frame<'t> {
+        Frame { event_type: "", headers: &[], ..self.frame.with(text.as_str().as_bytes()) }
+    }
+
     /// True if texts may be all of what has come, once more.
     pub(super) fn is_cumulative(&self) -> bool {
         self.cumulative != Cumulative::No
