@@ -164,11 +164,13 @@ impl Machine {
         self.expect_closers(form);
     }
 
-    /// The closers of a dialect's thoughts may come after a call of its: where the prompt opened the
-    /// thought, that is all which shows it.
+    /// The closers of thoughts may come after a call: where the prompt opened the thought, they are all
+    /// which shows it. Tags are any dialect's, special tokens that of the call alone.
     pub(crate) fn expect_any_closer(&mut self, id: GrammarId) {
         if !self.named && self.strays.is_empty() {
             self.strays = strays(self.grammars.iter().filter(|(own, _)| *own == id));
+            let others = strays(self.grammars.iter().filter(|(other, _)| *other != id));
+            self.strays.extend(others.into_iter().filter(|rule| !rule.pattern.is_token()));
         }
     }
 

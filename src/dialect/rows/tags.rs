@@ -19,13 +19,19 @@ pub(crate) const REASONING: Region = Region {
     ends: Ends::Calls,
 };
 
+/// Beside `<think>`: EXAONE Deep's tag, and those that agents prompt for.
 pub(crate) static THINK: Dialect = Dialect {
     name: "think_tags",
     aliases: &["deepseek_r1", "qwen3", "basic"],
     models: &["DeepSeek R1", "Qwen 3", "QwQ", "most models that reason"],
     start_in: StartIn::Auto,
     auto: true,
-    regions: &[REASONING],
+    regions: &[
+        REASONING,
+        Region::reasoning("<thought>{nl}", "{nl}</thought>{nl}{nl}"),
+        Region::reasoning("<scratchpad>{nl}", "{nl}</scratchpad>{nl}{nl}"),
+        Region::reasoning("<reflection>{nl}", "{nl}</reflection>{nl}{nl}"),
+    ],
     ..Dialect::EMPTY
 };
 
