@@ -345,6 +345,20 @@ impl AssembledCall {
         self.fault = Some(Reason::Malformed);
     }
 
+    /// True if a text is a piece of the arguments, and not all of them once more.
+    fn lacks_piece(&self, json: &str) -> bool {
+        let text = json::text(json);
+        self.has_arguments()
+            && !self.is_whole()
+            && !text.as_str().starts_with(&self.arguments)
+            && !is_object(text.as_str(), 0)
+    }
+
+    /// It may not run unless arguments come.
+    pub(super) fn need_arguments(&mut self) {
+        self.misnamed = Some(String::new());
+    }
+
     /// True if a fragment contradicts what came before it.
     pub(super) fn is_corrected_by(&self, part: &CallPart<'_>) -> bool {
         matches!(part.arguments, Arguments::Done(whole) if self.differs_from(whole))
@@ -354,7 +368,7 @@ impl AssembledCall {
     fn differs_from(&self, json: &str) -> bool {
         self.has_arguments()
             && self.arguments != json
-            && json::minify(&self.arguments) != json::minify(json)
+            && json::spelled(&self.arguments) != json::spelled(json)
     }
 
     /// Adds a fragment, and emits what it adds if deltas are wanted.
@@ -447,6 +461,14 @@ impl AssembledCall {
                 self.append(text, config);
                 self.fault.get_or_insert(Reason::Malformed);
             }
+            // No arguments in place of those that came whole are lost ones.
+            Arguments::Done(json)
+                if is_empty_object(json)
+                    && self.is_whole()
+                    && !is_empty_object(&self.arguments) =>
+            {
+                self.fault.get_or_insert(Reason::Conflict);
+            }
             Arguments::Value(json) if self.has_arguments() && self.arguments != json => {
                 self.fault = Some(Reason::Conflict);
                 self.append(json, config);
@@ -467,6 +489,10 @@ impl AssembledCall {
             }
             Arguments::Value(_) | Arguments::Done(_) => {}
             Arguments::Placeholder(json) => self.placeholder = Some(json.to_owned()),
+            // What comes then does not go on from the pieces before it.
+            Arguments::Misnamed(json) if self.lacks_piece(json) => {
+                self.fault.get_or_insert(Reason::Malformed);
+            }
             Arguments::Misnamed(json) => self.misnamed = Some(json.to_owned()),
             Arguments::Free(text) => {
                 self.is_free = true;

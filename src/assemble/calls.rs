@@ -122,6 +122,18 @@ impl AssembledCalls {
         }
     }
 
+    /// True if a fragment is the beginning of a call that has ended, once more: with its id and its
+    /// key, and without arguments.
+    pub(super) fn repeats_beginning(&self, part: &CallPart<'_>) -> bool {
+        let ended = part.id.and_then(|id| self.ids.latest(id));
+        ended.is_some_and(|index| {
+            is_nothing(part.arguments)
+                && self.get(index).is_none()
+                && !matches!(part.key, Key::None | Key::Text(_))
+                && self.index_of(part.key) == Some(index)
+        })
+    }
+
     /// True if a fragment with the id of a call begins another one of that id.
     fn begins_another(&self, part: &CallPart<'_>, index: u64) -> bool {
         let Some(name) = part.name else { return false };

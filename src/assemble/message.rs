@@ -210,7 +210,11 @@ impl OpenMessage {
                 }
                 self.count += usize::from(found.is_none());
                 let is_nameless = found.is_none() && part.name.is_none();
+                let is_again = found.is_none() && state.calls.repeats_beginning(part);
                 let index = found.unwrap_or_else(|| state.calls.add(out.config().max_depth));
+                if let (true, (Some(call), _)) = (is_again, state.calls.get_mut(index)) {
+                    call.need_arguments();
+                }
                 state.calls.remember(part, index);
                 if let Some(inference) = inference {
                     state.infer(inference, index, out)?;

@@ -6,7 +6,9 @@ use std::ops::Range;
 #[cfg(feature = "cli")]
 use serde::de::IgnoredAny;
 
-use crate::json::reader::{Fault, FromJson, RawJson, Reader, read};
+use crate::json::reader::{Fault, FromJson, RawJson, Reader, read, text};
+use crate::json::scanner::is_json;
+use crate::json::write::{array, minify, object, quote};
 
 /// The members of an object: their decoded keys, and the text of their values.
 pub(crate) type ObjectMembers<'a> = Vec<(Cow<'a, str>, RawJson<'a>)>;
@@ -35,6 +37,31 @@ pub(crate) fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
     match elements(json) {
         Some(elements) => elements.get(key.parse::<usize>().ok()?).copied(),
         None => Some(members(json).into_iter().find(|(name, _)| name == key)?.1.get()),
+    }
+}
+
+/// The deepest value of which the spelling is looked through.
+const MAX_SPELLED: usize = 64;
+
+/// Returns JSON in a spelling that is the same for texts of one value: members in the order of their
+/// names, strings as we write them, no white space. A number keeps its own, and so does what is no
+/// JSON.
+pub(crate) fn spelled(json: &str) -> String {
+    if is_json(json) { spelled_at(json, 0) } else { minify(json) }
+}
+
+fn spelled_at(json: &str, depth: usize) -> String {
+    let inner = |value: &str| spelled_at(value, depth + 1);
+    match json.trim_ascii_start().bytes().next() {
+        Some(b'{' | b'[') if depth == MAX_SPELLED => minify(json),
+        Some(b'{') => {
+            let mut members = members(json);
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            object(members.iter().map(|(key, value)| (key.as_ref(), inner(value.get()))))
+        }
+        Some(b'[') => array(elements(json).into_iter().flatten().map(inner)),
+        Some(b'"') => quote(text(json).as_str()),
+        _ => json.trim_ascii().to_owned(),
     }
 }
 

@@ -31,7 +31,7 @@ pub use line::Line;
 pub(crate) use line::{AsIs, KnownCounts, ListOf, Member, Minified, OrNull, members, object_of};
 #[cfg(feature = "cli")]
 pub(crate) use members::{ObjectMembers, try_members};
-pub(crate) use members::{elements, is_blank, is_empty, member, members, place};
+pub(crate) use members::{elements, is_blank, is_empty, member, members, place, spelled};
 pub(crate) use misread::misread;
 pub(crate) use object::{ObjectMember, ObjectReader};
 #[cfg(feature = "cli")]

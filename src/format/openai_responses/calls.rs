@@ -247,9 +247,9 @@ impl ItemInput<'_> {
     fn hash(&self) -> Option<u64> {
         match self {
             // A repetition that is empty takes nothing back.
-            ItemInput::Text(text) => text.non_empty().map(|text| hash(&json::minify(text))),
+            ItemInput::Text(text) => text.non_empty().map(|text| hash(&json::spelled(text))),
             ItemInput::Free(text) => text.non_empty().map(hash),
-            ItemInput::Json(Cow::Borrowed(json)) => Some(hash(&json::minify(json))),
+            ItemInput::Json(Cow::Borrowed(json)) => Some(hash(&json::spelled(json))),
             ItemInput::Json(Cow::Owned(_)) | ItemInput::Nothing => None,
         }
     }
