@@ -302,7 +302,7 @@ mod tests {
         );
         check_rules(
             "{ kind = 'a', wraps = { at = 'b', formats = 'opena-chat' }, end = true }",
-            "line 3, column 48: rule 1 of `on`: no format is named `opena-chat`; similar: openai-chat",
+            "line 3, column 52: rule 1 of `on`: no format is named `opena-chat`; similar: openai-chat",
         );
         check_rules("{ has = 'a', not = ['b', 'a'], end = true }", "it never applies: `a` is to");
         check_rules("{ kind = 'a*b', end = true }", "a `*` stands at the beginning or the end");

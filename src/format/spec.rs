@@ -158,7 +158,8 @@ table! {
         model: Places = "", "leak::text";
         /// The time at which the message was begun: a number of seconds, or a date.
         created: Places = "", "leak::text";
-        /// The warning if a message has no beginning of its own.
+        /// The warning if a message has no beginning of its own; after the end of another one, it is
+        /// passed over.
         late: Option<WarningCode> = None, "leak::some_word";
     }
 

@@ -112,7 +112,11 @@ impl Anthropic {
         let kind = event.kind.non_empty().unwrap_or(frame.event_type);
         match kind {
             "ping" => Ok(()),
-            "message_delta" | "message_stop" | "content_block_stop"
+            "message_delta"
+            | "message_stop"
+            | "content_block_start"
+            | "content_block_delta"
+            | "content_block_stop"
                 if self.message.passes_over(out)? =>
             {
                 Ok(())

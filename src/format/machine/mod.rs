@@ -372,7 +372,9 @@ impl Machine {
             (Begin::Late, _) if is_log && !rule.holds.log_start => return Ok(true),
             (Begin::Late, State::Closed) if !is_log && rule.holds.nothing => return Ok(false),
             (Begin::Late, State::Closed)
-                if !is_log && !rule.holds.content && self.message.passes_over(out)? =>
+                if !is_log
+                    && (!rule.holds.content || self.spec.start.late.is_some())
+                    && self.message.passes_over(out)? =>
             {
                 return Ok(false);
             }
@@ -554,6 +556,10 @@ impl Machine {
             }
             let Some(text) = place.and_then(|place| fields.text(place)) else { continue };
             is_read |= !text.is_empty();
+            // A piece of the call that the block is, under another name.
+            if let Some((index, false)) = scope.block.filter(|_| !text.is_empty()) {
+                self.open.blocks.pass_over(index, out)?;
+            }
             if self.tables.flags.is_log
                 && self.open.of_log.says_again(rule, (slot, &text), scope.is_whole, out)?
             {
@@ -622,14 +628,22 @@ impl Machine {
                 }
             }
         }
-        let is_hollow = is_empty && fields.is_record() && !rule.each.is_empty();
-        match scope.block.filter(|_| is_hollow) {
-            Some((index, _)) => {
-                self.open.blocks.pass_over(index, out)?;
-                out.unknown(scope.frame, fields.kind())
-            }
-            None => Ok(()),
+        if !is_empty || !fields.is_record() || rule.each.is_empty() {
+            return Ok(());
         }
+        let is_there = |place: &Place| fields.is_given(place) == Some(true);
+        // What the record has stands where no rule looks for it: it may be a piece of a call.
+        match scope.block {
+            Some((index, _)) => self.open.blocks.pass_over(index, out)?,
+            None if rule.holds.only_inside
+                && !self.tables.flags.is_log
+                && !rule.each.iter().any(is_there) =>
+            {
+                out.lost()?
+            }
+            None => return Ok(()),
+        }
+        out.unknown(scope.frame, fields.kind())
     }
 
     /// Takes an object that no rule is for.

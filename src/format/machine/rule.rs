@@ -173,6 +173,8 @@ pub(super) struct RuleContent {
     pub(super) content: bool,
     /// Text and nothing else, in objects of some kinds.
     pub(super) only_text: bool,
+    /// Pieces in objects inside and nothing else, in objects of some kinds.
+    pub(super) only_inside: bool,
     /// Nothing, but that a record is known: text does not go on over it.
     pub(super) nothing: bool,
     /// What begins a log's message: the model wrote it in the object itself, and not only in objects
@@ -412,6 +414,11 @@ impl RuleContent {
             more_than_calls: text || mark || object || inside,
             content: own || inside,
             only_text: rule.is_named() && text && !others && rule.native.is_empty(),
+            only_inside: rule.is_named()
+                && !rule.whole
+                && inside
+                && !(own || block || blocks || about || ends)
+                && rule.native.is_empty(),
             nothing: !(own || inside || block || blocks || about),
             log_start: !rule.prompt && (own || block || ends),
             body: rule.is_message() && !rule.finish.is_empty(),

@@ -136,7 +136,7 @@ fn is_free(name: &str) -> Option<bool> {
 
 /// Events that say nothing that a later one doesn't: parts that begin, what the
 /// provider's tools are at, and pieces of what the item of a call has whole.
-pub(super) fn is_repeated(kind: &str) -> bool {
+fn is_repeated(kind: &str) -> bool {
     const PARTS: [&str; 2] = ["response.content_part.", "response.reasoning_summary_part."];
     const PIECES: [&str; 6] = [
         "response.code_interpreter_call_code.",

@@ -121,7 +121,7 @@ impl Responses {
             | "response.cancelled"
             | "response.done" => self.last(frame, kind, event.response, out),
             "error" => self.fail(&frame.text(), out),
-            _ if events::is_repeated(kind) && self.message.passes_over(out)? => Ok(()),
+            _ if kind.starts_with("response.") && self.message.passes_over(out)? => Ok(()),
             _ if kind.starts_with("response.") => {
                 self.begin_late(out)?;
                 events::feed(&mut self.items, frame, kind, event, out)
