@@ -9,11 +9,8 @@
 //! `session/prompt` says why the turn has ended; where the log holds the request
 //! and no answer, the turn was cut.
 
-use crate::event::{Arguments, CallPart, Executor, FinishReason, Output, ToolResult};
 use crate::format::support::emit::Slot;
-use crate::format::support::finish;
 use crate::format::support::prelude::*;
-use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["agent-client-protocol"],

@@ -10,12 +10,11 @@ use std::io;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::event::{Arguments, CallPart, FinishReason, Key, Kind, Text, WarningCode};
+use crate::event::Text;
 use crate::format::bedrock_invoke::CHUNK;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
 use crate::format::text::is_prefix;
-use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["bedrock-agents", "invoke-agent"],

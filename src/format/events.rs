@@ -5,13 +5,11 @@
 
 use crate::event::words::ClosedWords;
 use crate::event::{
-    Block, CallInput, Code, EndReason, Executor, Failure, Finish, FinishReason, InvalidToolCall,
-    Kind, Output, Prompt, ProviderEvent, Ran, Reason, Reasoning, RunEnd, Start, Text, ToolCall,
-    ToolCallDelta, ToolCallStart, ToolCallValue, ToolResult, Turn, Usage, VERSION, Warning,
-    WarningCode,
+    Block, CallInput, Code, EndReason, Failure, Finish, InvalidToolCall, Prompt, ProviderEvent,
+    Ran, Reasoning, RunEnd, Start, Text, ToolCall, ToolCallDelta, ToolCallStart, ToolCallValue,
+    Turn, Usage, VERSION, Warning,
 };
 use crate::format::support::prelude::*;
-use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["toolstream"],

@@ -12,13 +12,11 @@
 //! `api_conversation_history.json` hold them: their calls, thoughts and results
 //! are blocks.
 
-use crate::event::{CallPart, FinishReason, Output, ToolResult};
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::AnthropicBlock;
 use crate::format::openai_chat::delta::{ReasoningDetails, emit};
 use crate::format::openai_chat::payload::ChatDelta;
 use crate::format::support::prelude::*;
-use crate::json::RawJson;
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["litellm-messages", "chat-messages"],

@@ -5,7 +5,6 @@
 //! about the session, the conversation and the user's speech hold nothing that
 //! the model spoke.
 
-use crate::event::WarningCode;
 use crate::format::openai_responses::{ResponseEvent, Responses};
 use crate::format::support::prelude::*;
 

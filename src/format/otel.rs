@@ -7,12 +7,8 @@
 //! messages are a value of OTLP, or JSON in a string. What was asked, `gen_ai.input.messages`, is what
 //! the answer's prompts are: in it are the calls and results of before, which nobody has to run.
 
-use crate::event::{
-    Arguments, CallPart, FinishReason, Kind, Piece, Prompt, ToolResult, WarningCode,
-};
-use crate::format::support::calls::Calls;
+use crate::event::Prompt;
 use crate::format::support::emit::{Slot, output};
-use crate::format::support::finish;
 use crate::format::support::prelude::*;
 use crate::format::support::usage::Meter;
 

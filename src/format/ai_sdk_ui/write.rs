@@ -2,15 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::event::{
-    CallInput, Failure, Finish, FinishReason, Output, Reasoning, Start, ToolCall, ToolCallDelta,
-    ToolCallStart, ToolResult,
-};
-use crate::format::support::writing::error_message;
-use crate::format::write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
-};
-use crate::json::{Line, members};
+use crate::format::support::write_prelude::*;
 
 pub(in crate::format) static WRITING: Writing = Writing {
     envelopes: &[Envelope::SSE],

@@ -3,16 +3,10 @@
 
 use std::io;
 
-use crate::event::{
-    Arguments, CallPart, Executor, Key, Kind, Output, Piece, ToolResult, WarningCode,
-};
 use crate::format::anthropic::compaction::Compaction;
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent};
 use crate::format::support::blocks::{self, IndexedBlocks};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::OptionalStr;
-use crate::frame::Frame;
-use crate::json::{self, Str};
+use crate::format::support::prelude::*;
 
 /// The blocks of one message.
 #[derive(Debug, Default)]

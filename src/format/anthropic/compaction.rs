@@ -1,11 +1,9 @@
 //! Compactions: the summary that takes a long conversation's place.
 
-use crate::event::{self, Kind, WarningCode};
+use crate::event;
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicDelta};
 use crate::format::support::blocks::GatheredBlock;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::OptionalStr;
-use crate::json::{self, Str};
+use crate::format::support::prelude::*;
 
 /// The summary of the conversation so far. The next request must return
 /// all of it.

@@ -11,16 +11,7 @@ pub(super) mod payload;
 pub(super) mod turn;
 mod write;
 
-use crate::event::{Of, Piece, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::repeatable::Repeatable;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::error;
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, read};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json::{RawJson, Str};
+use crate::format::support::prelude::*;
 use blocks::{BlockExtent, Blocks};
 use payload::{AnthropicBlock, AnthropicEnding, AnthropicEvent, AnthropicMessage, object};
 

@@ -2,11 +2,7 @@
 
 use std::io;
 
-use crate::event::WarningCode;
-use crate::format::support::emit::EventOut;
-use crate::format::support::finish;
-use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::{self, RawJson, Sourced, Str};
+use crate::format::support::prelude::*;
 
 payload! {
     /// One event of a stream. What has a table of its own is read when its type

@@ -3,15 +3,7 @@
 //! What clients need: names of events, blocks one after another with indexes without a gap, the
 //! usage with both numbers at both ends, one signature as the last delta of its block.
 
-use crate::event::{
-    Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta, ToolCallStart,
-    ToolResult, Usage,
-};
-use crate::format::support::writing::{error_message, error_type, input_object};
-use crate::format::write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
-};
-use crate::json::{KnownCounts, Line, Minified, OrNull, members};
+use crate::format::support::write_prelude::*;
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NAMED],

@@ -11,9 +11,7 @@ mod turn;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::event::{
-    Code, Emit, Event, Failure, Finish, FinishReason, Kind, Loose, Native, Of, Piece, Start,
-};
+use crate::event::{Code, Emit, Event, Failure, Finish, Loose, Native, Start};
 use crate::format::support::emit::Halves;
 use crate::format::support::error::report_failure;
 use crate::format::support::prelude::*;

@@ -1,7 +1,6 @@
 //! The marks of a line of Claude Code, and its fields.
 
 use crate::format::support::prelude::*;
-use crate::json::RawJson;
 
 /// The verdict on a record: such a line, or none.
 pub(super) fn is_ours(record: &Record) -> bool {

@@ -17,17 +17,14 @@ mod stream;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::event::{Kind, ProviderEvent, WarningCode};
+use crate::event::ProviderEvent;
 use crate::format::anthropic::USAGE;
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent, AnthropicMessage};
 use crate::format::support::emit::output;
-use crate::format::support::emitted::hash;
-use crate::format::support::finish;
-use crate::format::support::many::Many;
 use crate::format::support::prelude::*;
-use crate::format::support::usage::{Field, Meter, Op, Row};
-use crate::json::{AsIs, RawJson, object_of};
+use crate::format::support::usage::Meter;
+use crate::json::{AsIs, object_of};
 use line::{ClaudeLine, PASSED_OVER, is_ours};
 
 pub(super) static FORMAT: Format = Format {

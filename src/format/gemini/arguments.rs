@@ -7,9 +7,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::event::Reason;
 use crate::format::gemini::call::PartialArg;
-use crate::json;
+use crate::format::support::prelude::*;
 
 /// The most that one call may hold here, in bytes of paths and values and of
 /// the nodes made for them. It is the default of `--max-args`, which the

@@ -1,7 +1,7 @@
 //! The fields of calls and of what came of them.
 
-use crate::format::support::payload::{payload, word};
-use crate::json::{Fault, FromJson, RawJson, Reader, Str};
+use crate::format::support::prelude::*;
+use crate::json::{Fault, FromJson, Reader};
 
 payload! {
     /// A call, or a fragment of one: one with nothing in it closes the call.

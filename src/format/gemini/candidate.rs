@@ -2,14 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Block, FinishReason, Kind};
+use crate::event::Block;
 use crate::format::gemini::parts::GeminiParts;
 use crate::format::gemini::payload::GeminiCandidate;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::finish;
-use crate::format::support::payload::{OptionalStr, word};
-use crate::frame::Frame;
-use crate::json::RawJson;
+use crate::format::support::prelude::*;
 
 /// One candidate so far.
 #[derive(Debug)]

@@ -15,16 +15,9 @@ mod payload;
 mod turn;
 mod write;
 
-use crate::event::{ByChoice, FinishReason, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::repeatable::Repeatable;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, read, time, word};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::format::support::{error, finish};
-use crate::frame::{Frame, Holds};
-use crate::json::{self, Sourced, Str};
+use crate::event::ByChoice;
+use crate::format::support::prelude::*;
+use crate::frame::Holds;
 use candidate::CandidateState;
 use payload::{Feedback, GeminiCandidate, GeminiChunk};
 

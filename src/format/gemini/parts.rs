@@ -1,15 +1,9 @@
 //! The parts of one candidate, and the calls among them.
 
-use crate::event::{
-    Arguments, CallPart, Executor, Key, Kind, Of, Output, Piece, Reason, ToolResult, WarningCode,
-};
 use crate::format::gemini::arguments::ArgumentTree;
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
 use crate::format::gemini::payload::GeminiPart;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::OptionalStr;
-use crate::frame::Frame;
-use crate::json::{self, RawJson, Sourced};
+use crate::format::support::prelude::*;
 
 /// The name of the provider's own tool for code, which no part holds.
 const CODE_EXECUTION: &str = "code_execution";

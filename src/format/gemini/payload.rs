@@ -3,9 +3,7 @@
 //! Servers write `camelCase`; the dumps of SDKs write `snake_case`.
 
 use crate::format::gemini::call::{FunctionCall, FunctionResponse, ServerTool};
-use crate::format::support::many::Few;
-use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::{RawJson, Sourced, Str};
+use crate::format::support::prelude::*;
 
 payload! {
     /// A `GenerateContentResponse`: a chunk of a stream or a complete body.

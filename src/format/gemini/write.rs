@@ -8,12 +8,7 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::event::{Failure, Finish, FinishReason, Start, ToolCall, Usage};
-use crate::format::support::writing::{error_message, input_object, texts_of_parts, timestamp};
-use crate::format::write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
-};
-use crate::json::{self, Line, Minified, members};
+use crate::format::support::write_prelude::*;
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[

@@ -1,11 +1,6 @@
 //! Writes the records of `/api/chat`, and complete bodies.
 
-use crate::event::{Failure, Finish, FinishReason, Start, ToolCall};
-use crate::format::support::writing::{calls, error_message, input_object, texts, timestamp};
-use crate::format::write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
-};
-use crate::json::{Line, ListOf, Minified, members};
+use crate::format::support::write_prelude::*;
 
 pub(in crate::format) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NDJSON],

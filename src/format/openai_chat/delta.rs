@@ -2,14 +2,11 @@
 //!
 //! Compatible servers send thoughts under four names, and often under two of them at once.
 
-use crate::event::{Arguments, CallPart, Key, Piece, WarningCode};
 use crate::format::openai_chat::payload::{
     ChatContent, ChatDelta, ChatToolCall, Custom, Detail, Extra,
 };
-use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::emitted::{GrownText, Growth};
-use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::{self, Sourced, Str};
+use crate::format::support::prelude::*;
 
 /// Emits what a delta or a message holds but calls and blocks. Gemini's mark
 /// makes a delta a thought; a message that has it begins with one.

@@ -11,22 +11,9 @@ mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{
-    ByChoice, CallPart, Executor, FinishReason, Key, Kind, Of, Output, Piece, ToolResult,
-    WarningCode,
-};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::repeatable::Repeatable;
+use crate::event::ByChoice;
 use crate::format::support::calls::MAX_IDS;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::emitted::hash;
-use crate::format::support::function::Function;
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, read, time};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::format::support::{error, finish};
-use crate::frame::Frame;
-use crate::json::{self, RawJson, Sourced, Str};
+use crate::format::support::prelude::*;
 use delta::{ReasoningDetails, emit, emit_call};
 use payload::{ChatChunk, ChatContent, ChatDelta, ChatToolCall, Choice, ProviderResult, Specific};
 

@@ -1,10 +1,7 @@
 //! The fields of a chunk and of a complete body.
 
-use crate::format::support::error;
-use crate::format::support::function::Function;
-use crate::format::support::many::{Few, Many};
-use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::{self, Fault, FromJson, RawJson, Reader, Sourced, Str};
+use crate::format::support::prelude::*;
+use crate::json::{Fault, FromJson, Reader};
 
 payload! {
     /// `chat.completion.chunk` and `chat.completion`.

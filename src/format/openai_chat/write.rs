@@ -4,15 +4,7 @@
 //! gap, and their id, type and name in the first fragment; an error record ends a stream without
 //! `[DONE]`.
 
-use crate::event::{
-    ByChoice, CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
-    ToolCallStart, Usage,
-};
-use crate::format::support::writing::{calls, error_type, error_word, input_object, texts};
-use crate::format::write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
-};
-use crate::json::{KnownCounts, Line, ListOf, OrNull, members};
+use crate::format::support::write_prelude::*;
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::SSE],

@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use crate::event::{CallPart, Executor};
-use crate::format::support::emit::EventOut;
-use crate::format::support::object::Object;
-use crate::json::RawJson;
+use crate::format::support::prelude::*;
 
 /// The ids of the calls of a body that have their results in it: whoever wrote the body ran them.
 pub(super) struct Answered(BTreeSet<String>);

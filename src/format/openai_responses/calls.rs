@@ -2,12 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::event::{Arguments, CallPart, Executor, Key, Kind, Output, Piece, Reason, ToolResult};
 use crate::format::openai_responses::payload::{ResponseItem, Whole};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::emitted::hash;
-use crate::format::support::payload::OptionalStr;
-use crate::json::{self, RawJson, Sourced, Str};
+use crate::format::support::prelude::*;
 
 /// The nature of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,11 @@
 //! The events of items: pieces of texts and of arguments, and what repeats
 //! them.
 
-use crate::event::{Block, Kind};
+use crate::event::Block;
 use crate::format::openai_responses::items::Items;
 use crate::format::openai_responses::payload::{ItemRef, ResponseEvent};
 use crate::format::openai_responses::state::TextKind;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::payload::OptionalStr;
-use crate::frame::Frame;
-use crate::json::{RawJson, Str};
+use crate::format::support::prelude::*;
 
 /// Takes an event of an item.
 pub(super) fn feed(

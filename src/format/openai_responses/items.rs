@@ -3,17 +3,11 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::event::{Key, WarningCode};
 use crate::format::openai_responses::answered::Answered;
 use crate::format::openai_responses::calls::{ItemCall, Nature};
 use crate::format::openai_responses::payload::{ItemRef, ResponseItem, Whole};
 use crate::format::openai_responses::state::{ItemState, TextKind};
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::emitted::hash;
-use crate::format::support::payload::read;
-
-use crate::frame::Frame;
-use crate::json::{RawJson, Str};
+use crate::format::support::prelude::*;
 
 /// The most items of one response.
 const MAX_ITEMS: usize = 4096;

@@ -14,17 +14,7 @@ mod state;
 mod turn;
 pub(super) mod write;
 
-use crate::event::{FinishReason, WarningCode};
-use crate::format::format::{Decoder, Format, Record};
-use crate::format::repeatable::Repeatable;
-use crate::format::support::emit::{Done, EventOut};
-use crate::format::support::emitted::hash;
-use crate::format::support::error;
-use crate::format::support::lifecycle::{Lifecycle, State};
-use crate::format::support::payload::{OptionalStr, read, time};
-use crate::format::support::usage::{Field, Op, Row};
-use crate::frame::Frame;
-use crate::json::{RawJson, Str};
+use crate::format::support::prelude::*;
 use items::Items;
 use payload::Response;
 

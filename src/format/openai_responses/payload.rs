@@ -1,10 +1,7 @@
 //! The fields of stream events, of responses, of their items and of the parts
 //! of these.
 
-use crate::event::Piece;
-use crate::format::support::emitted::hash;
-use crate::format::support::payload::{OptionalStr, payload};
-use crate::json::{self, RawJson, Sourced, Str};
+use crate::format::support::prelude::*;
 
 payload! {
     /// One event of a stream, or a complete response. What has a table of its own

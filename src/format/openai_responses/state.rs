@@ -3,15 +3,11 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::event::{Key, Of, Reasoning, WarningCode};
+use crate::event::Reasoning;
 use crate::format::openai_responses::calls::{self, ItemCall, Nature};
 use crate::format::openai_responses::payload::{ResponseItem, ResponsePart, Whole};
-use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::emitted::Emitted;
-use crate::format::support::payload::{OptionalStr, read};
-
-use crate::frame::Frame;
-use crate::json::{self, RawJson, Str};
+use crate::format::support::prelude::*;
 
 /// The most texts of one item: parts of a message, a thought or its summary.
 const MAX_TEXTS: usize = 256;

@@ -3,17 +3,9 @@
 //! What clients need: every item and part announced before its deltas, one id of an item
 //! everywhere, and all items once more in the last event.
 
-use crate::event::{
-    CallInput, Failure, Finish, FinishReason, Reasoning, Start, ToolCall, ToolCallDelta,
-    ToolCallStart, Usage,
-};
 #[cfg(feature = "cli")]
 use crate::format::reply::Trouble;
-use crate::format::support::writing::{error_word, texts_of_parts};
-use crate::format::write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Records, Writing,
-};
-use crate::json::{Line, Minified, OrNull, members, object_of};
+use crate::format::support::write_prelude::*;
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[Envelope::NAMED],

@@ -19,4 +19,5 @@ pub(crate) mod prelude;
 mod repair;
 pub(crate) mod turn_prelude;
 pub(crate) mod usage;
+pub(crate) mod write_prelude;
 pub(crate) mod writing;

@@ -6,7 +6,7 @@ mod turn;
 use std::io;
 
 use crate::cut::Cut as _;
-use crate::event::{FinishReason, Kind, Of, Piece, Text, WarningCode};
+use crate::event::Text;
 use crate::format::support::prelude::*;
 
 pub(crate) static FORMAT: Format = Format {
