@@ -157,11 +157,6 @@ fn variant<W: ClosedWords>(word: &Option<Str<'_>>) -> Option<W> {
     W::from_word(word.text()?)
 }
 
-/// A value that is text or JSON, as its JSON.
-fn output(value: Option<RawJson<'_>>) -> Output<'_> {
-    Output::Json(value.map_or("null", RawJson::get))
-}
-
 impl EventLine<'_> {
     /// Returns the event that the line is; none if it is of no known type, or lacks what its type
     /// needs.
@@ -191,7 +186,7 @@ impl EventLine<'_> {
                 path: self.path.or_empty(),
                 value: match self.text.text() {
                     Some(text) => Output::Text(text),
-                    None => output(self.value),
+                    None => output_of(self.value),
                 },
             }),
             "tool_call" => self.call()?,
@@ -206,7 +201,7 @@ impl EventLine<'_> {
             "tool_result" => Kind::ToolResult(ToolResult {
                 id: self.id.or_empty(),
                 name: self.name.text(),
-                output: output(self.output),
+                output: output_of(self.output),
                 is_error: self.is_error,
                 kind: self.own_kind.text(),
                 executor: self.executor().flatten(),
@@ -228,7 +223,7 @@ impl EventLine<'_> {
             }),
             "provider_event" => Kind::ProviderEvent(ProviderEvent {
                 event: self.event.text(),
-                data: output(self.data),
+                data: output_of(self.data),
             }),
             "turn" => {
                 Kind::Turn(Turn { append: self.append?.get(), set: self.set.map(RawJson::get) })

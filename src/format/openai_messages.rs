@@ -130,7 +130,7 @@ impl OpenAiMessages {
         self.message.begin(None, None, out)?;
         let name = head.name.non_empty();
         let id = head.tool_call_id.non_empty().or(name).unwrap_or_default();
-        let output = Output::Json(head.content.map_or("null", RawJson::get));
+        let output = output_of(head.content);
         self.calls.result(ToolResult { id, name, output, ..ToolResult::default() }, out)
     }
 

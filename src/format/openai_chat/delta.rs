@@ -3,7 +3,7 @@
 //! Compatible servers send thoughts under four names, and often under two of them at once.
 
 use crate::format::openai_chat::payload::{
-    ChatContent, ChatDelta, ChatToolCall, Custom, Detail, Extra,
+    ChatContent, ChatDelta, ChatToolCall, Custom, Detail, SIGNATURE,
 };
 use crate::format::support::emitted::{GrownText, Growth};
 use crate::format::support::prelude::*;
@@ -18,7 +18,9 @@ pub(in crate::format) fn emit(
     out: &mut EventOut,
 ) -> Done {
     details.feed(number, delta, out)?;
-    let is_thought = !is_whole && delta.extra_content.as_ref().is_some_and(Extra::is_thought);
+    let extra = delta.extra_content.filter(|_| !is_whole);
+    let is_thought =
+        extra.is_some_and(|extra| Object::new(extra.get()).flag("google.thought") == Some(true));
     match &delta.content {
         Some(ChatContent::Text(text)) if is_thought => out.reasoning(number, text)?,
         Some(ChatContent::Text(text)) => out.text(number, text)?,
@@ -123,11 +125,8 @@ impl ReasoningDetails {
                 out.redacted(choice, data.as_str())?;
             }
         }
-        let own = delta.reasoning_opaque.text();
-        match delta.extra_content.as_ref().and_then(Extra::signature).or(own) {
-            Some(signature) => out.signature(choice, signature),
-            None => Ok(()),
-        }
+        let given = delta.extra_content.and_then(|extra| Object::new(extra.get()).word(SIGNATURE));
+        out.signature(choice, given.as_deref().unwrap_or(delta.reasoning_opaque.or_empty()))
     }
 
     fn detail(

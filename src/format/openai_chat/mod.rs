@@ -27,8 +27,7 @@ pub(super) static FORMAT: Format = Format {
     write: Some(&write::WRITING),
     ..Format::new("openai-chat", |_| {
         let (message, progress) = (Lifecycle::new(&FORMAT, USAGE), ChatProgress::default());
-        let (awaits_done, has_ended, repeats) = Default::default();
-        Box::new(OpenAiChat { message, progress, awaits_done, has_ended, repeats })
+        Box::new(OpenAiChat { message, progress, awaits_done: false, repeats: false })
     })
 };
 
@@ -74,8 +73,6 @@ struct OpenAiChat {
     progress: ChatProgress,
     /// True if the framing promises a `[DONE]`.
     awaits_done: bool,
-    /// True if a message has ended: what follows must begin another one.
-    has_ended: bool,
     /// True if the last record could repeat: see [`Repeatable`].
     repeats: bool,
 }
@@ -196,9 +193,8 @@ impl OpenAiChat {
         }
         self.progress.has_gone_on |= !has_role && choices().next().is_some();
         let begins = chunk.failure().is_some() || has_content;
-        if !self.message.is_open() && self.has_ended && !begins {
-            let message = "a record after the end of its message was passed over";
-            return out.warn(WarningCode::AfterDone, message);
+        if !begins && self.message.passes_over(out)? {
+            return Ok(());
         }
         self.message.head.created = chunk.created.and_then(|json| time(json.get()));
         self.message.begin(id, model, out)?;
@@ -240,18 +236,14 @@ impl OpenAiChat {
         if error::is_error(&record) {
             return self.message.fail(&frame.text(), out);
         }
-        let stored: Vec<RawJson<'_>> = match record.text("object").as_deref() {
-            Some("list") => record.get("data").and_then(|data| json::read(data).ok()),
-            _ => None,
-        }
-        .unwrap_or_default();
-        if !stored.is_empty() {
+        let name = record.text("object").or(record.text("type")).unwrap_or_default();
+        let stored = record.get("data").filter(|_| name == "list").and_then(json::elements);
+        if let Some(stored) = stored.filter(|stored| !stored.is_empty()) {
             return stored.into_iter().try_for_each(|json| {
-                let frame = frame.part(json);
+                let frame = frame.with(json.as_bytes());
                 read!(&frame, out, |chunk: ChatChunk| self.chunk(&frame, chunk, out))
             });
         }
-        let name = record.text("object").or(record.text("type")).unwrap_or_default();
         // Some proxies keep a stream alive with empty chunks.
         let is_empty_chunk = name.starts_with("chat.completion") || record.get("choices").is_some();
         if is_empty_chunk { Ok(()) } else { out.unknown(frame, &name) }
@@ -352,13 +344,8 @@ impl OpenAiChat {
         if let Some(function) = delta.function_call.as_ref().filter(|call| !call.is_blank()) {
             self.reopen(number, Some(function), out)?;
             let native = Some(Piece::new(function.json, is_whole));
-            let part = CallPart {
-                key: Key::Index(0),
-                has_name_pieces: true,
-                native,
-                ..CallPart::default()
-            };
-            function.emit(number, part, out)?;
+            let part = CallPart { key: Key::Index(0), native, ..CallPart::default() };
+            function.emit(number, CallPart { has_name_pieces: true, ..part }, out)?;
         }
         let specific = delta.provider_specific_fields.as_ref();
         for given in specific.into_iter().flat_map(Specific::results) {
@@ -424,7 +411,7 @@ impl OpenAiChat {
         }
         out.check_limit(self.progress.answered.len(), MAX_IDS, "ids of results in one message")?;
         let executor = Some(Executor::Provider);
-        let output = Output::Json(given.content.map_or("null", RawJson::get));
+        let output = output_of(given.content);
         let result = ToolResult { id, output, executor, ..ToolResult::default() };
         out.emit(number, Kind::ToolResult(result))
     }
@@ -468,7 +455,7 @@ impl OpenAiChat {
     /// Closes the choices that have finished, and forgets what is of one message.
     fn close(&mut self, out: &mut EventOut) -> Done {
         self.close_finished(out)?;
-        (self.progress, self.has_ended) = (ChatProgress::default(), true);
+        self.progress = ChatProgress::default();
         Ok(())
     }
 }

@@ -41,8 +41,8 @@ impl<'a> ChatChunk<'a> {
             ("search_results", self.search_results),
             ("web_search", self.web_search),
         ];
-        named
-            .map(|(name, json)| Some((name, json?.get())).filter(|(_, json)| !json::is_blank(json)))
+        let is_said = |(_, json): &(_, &str)| !json::is_blank(json);
+        named.map(|(name, json)| Some((name, json?.get())).filter(is_said))
     }
 
     /// True for Azure's first chunk, which holds only the filter's verdict.
@@ -147,7 +147,7 @@ payload! {
         /// Writer: what it read.
         graph_data: Option<RawJson<'a>>,
         /// Gemini's OpenAI surface.
-        pub(super) extra_content: Option<Extra<'a>>,
+        pub(super) extra_content: Option<RawJson<'a>>,
         /// LiteLLM: what another format has, and this one hasn't.
         pub(super) provider_specific_fields: Option<Specific<'a>>,
         /// Snowflake's older endpoint, as are the next four: a fragment of a call
@@ -264,7 +264,7 @@ payload! {
         pub(super) id: Option<Str<'a>>,
         pub(super) function: Option<Function<'a>>,
         pub(super) custom: Option<Custom<'a>>,
-        extra_content: Option<Extra<'a>>,
+        extra_content: Option<RawJson<'a>>,
     }
 }
 
@@ -274,13 +274,12 @@ impl ChatToolCall<'_> {
     }
 
     pub(in crate::format) fn name(&self) -> Option<&str> {
-        let function = self.function.as_ref().and_then(|function| function.name.as_ref());
-        let custom = self.custom.as_ref().and_then(|custom| custom.name.as_ref());
-        function.and_then(Str::non_empty).or(custom.and_then(Str::non_empty))
+        let function = self.function.as_ref().and_then(|function| function.name.non_empty());
+        function.or_else(|| self.custom.as_ref().and_then(|custom| custom.name.non_empty()))
     }
 
     pub(in crate::format) fn signature(&self) -> Option<String> {
-        self.extra_content.as_ref()?.signature().map(str::to_owned)
+        Object::new(self.extra_content?.get()).word(SIGNATURE)
     }
 }
 
@@ -338,29 +337,10 @@ payload! {
         pub(super) signature: Option<Str<'a>>,
         pub(super) data: Option<Str<'a>>,
     }
-
-    pub(super) struct Extra<'a> {
-        google: Option<Google<'a>>,
-    }
 }
 
-impl Extra<'_> {
-    pub(super) fn signature(&self) -> Option<&str> {
-        self.google.as_ref()?.thought_signature.as_ref()?.non_empty()
-    }
-
-    /// True if the content beside it is a thought.
-    pub(super) fn is_thought(&self) -> bool {
-        self.google.as_ref().is_some_and(|google| google.thought == Some(true))
-    }
-}
-
-payload! {
-    struct Google<'a> {
-        thought_signature: Option<Str<'a>>,
-        thought: Option<bool>,
-    }
-}
+/// The place of a signature in what Gemini's OpenAI surface adds.
+pub(super) const SIGNATURE: &str = "google.thought_signature";
 
 #[cfg(test)]
 mod tests {

@@ -45,6 +45,17 @@ struct ChatChunks {
 impl ChatChunks {
     /// Writes a chunk with one choice, whose delta has these members.
     fn delta(&mut self, choice: u64, out: &mut Records, add: impl FnOnce(&mut Line)) {
+        self.chunk(choice, None, out, add);
+    }
+
+    /// Writes a chunk with one choice, and its reason to finish.
+    fn chunk(
+        &mut self,
+        choice: u64,
+        reason: Option<&str>,
+        out: &mut Records,
+        add: impl FnOnce(&mut Line),
+    ) {
         let is_first = !self.choices.contains(choice);
         if is_first {
             self.choices.insert(choice, 0);
@@ -57,7 +68,7 @@ impl ChatChunks {
                     "index": choice,
                     "delta": { "role": is_first.then_some("assistant"), ..add(line) },
                     "logprobs": null,
-                    "finish_reason": null,
+                    "finish_reason": OrNull(reason),
                 }],
             );
         });
@@ -102,18 +113,7 @@ impl ChatChunks {
         if !self.choices.contains(choice) {
             self.delta(choice, out, |_| {});
         }
-        out.record("", |line| {
-            members!(
-                line;
-                ..line.more(&self.head),
-                "choices": [{
-                    "index": choice,
-                    "delta": {},
-                    "logprobs": null,
-                    "finish_reason": reason,
-                }],
-            );
-        });
+        self.chunk(choice, Some(reason), out, |_| {});
     }
 }
 

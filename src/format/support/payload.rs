@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::cut::Cut as _;
-use crate::event::WarningCode;
+use crate::event::{Output, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::finish;
 use crate::format::support::repair::repair;
@@ -272,6 +272,11 @@ pub(in crate::format) fn time(json: &str) -> Option<u64> {
         return seconds(date.strip_suffix('"')?);
     }
     json.split('.').next()?.parse().ok().filter(|seconds| *seconds > 0)
+}
+
+/// Returns what a tool gave as its JSON, null if it is missing.
+pub(in crate::format) fn output_of(json: Option<RawJson<'_>>) -> Output<'_> {
+    Output::Json(json.map_or("null", RawJson::get))
 }
 
 /// Returns an enum's value: its word, or its number as text.

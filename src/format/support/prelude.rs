@@ -14,7 +14,7 @@ pub(in crate::format) use crate::format::support::lifecycle::{Lifecycle, State};
 pub(in crate::format) use crate::format::support::many::{Few, Many};
 pub(in crate::format) use crate::format::support::object::Object;
 pub(in crate::format) use crate::format::support::payload::{
-    OptionalStr, payload, read, time, word,
+    OptionalStr, output_of, payload, read, time, word,
 };
 pub(in crate::format) use crate::format::support::usage::{Field, Op, Row};
 pub(in crate::format) use crate::format::support::{error, finish};
