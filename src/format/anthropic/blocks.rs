@@ -115,9 +115,7 @@ impl Blocks {
                 Some(thinking) => out.reasoning(0, thinking),
                 None => out.unread(0, delta.json, |key| key == "type"),
             },
-            "signature_delta" => {
-                out.signature(0, delta.signature.as_ref().unwrap_or(&none).as_str())
-            }
+            "signature_delta" => out.signature(0, delta.signature.or_empty()),
             "citations_delta" => {
                 delta.citation.map_or(Ok(()), |json| out.block(0, "citation", json.get()))
             }
@@ -181,17 +179,18 @@ impl Blocks {
                 return call(block, piece, key, Some(Executor::Provider), out);
             }
             "compaction" => {
-                let mut compaction = Compaction::default();
-                compaction.start(block);
                 self.blocks.gather(json.len(), out)?;
-                return Ok(OpenBlock::Gathered(compaction));
+                return Ok(OpenBlock::Gathered(Compaction::of(block)));
             }
             "container_upload" | "mcp_tool_listing" => out.block(0, kind, json)?,
             "fallback" => {
                 out.block(0, kind, json)?;
-                let (from, to) = block.models();
-                let message =
-                    format!("the model changed from {} to {}", json::quote(from), json::quote(to));
+                // Which one gave up, and which one took over.
+                let [from, to] = ["from.model", "to.model"].map(|place| {
+                    let model = Object::new(json).text(place);
+                    json::quote(model.as_ref().map_or("unknown", Str::as_str))
+                });
+                let message = format!("the model changed from {from} to {to}");
                 out.warn(WarningCode::ModelChanged, &message)?;
                 out.withdraw()?;
             }
@@ -226,7 +225,7 @@ fn call(
         Some(json) if piece.is_whole => Arguments::of_value(json),
         Some(json) => Arguments::Placeholder(json),
     };
-    let (id, name) = (block.id(), block.name());
+    let (id, name) = (block.id.non_blank(), block.name.non_empty());
     let kind = block.kind.text().filter(|kind| *kind != "tool_use");
     let part = CallPart { key, id, name, arguments, executor, kind, ..CallPart::default() };
     out.call(0, CallPart { native: Some(piece), ..part })?;

@@ -15,18 +15,20 @@ pub(super) struct Compaction {
 }
 
 impl Compaction {
-    /// Takes what its block holds at its start, or complete.
-    pub(super) fn start(&mut self, block: &AnthropicBlock) {
-        self.text.push_str(block.summary().as_str());
-        self.encrypted = block.encrypted_content.as_ref().map(owned);
-        self.signature = block.signature.as_ref().map(owned);
+    /// Returns what its block holds at its start, or complete.
+    pub(super) fn of(block: &AnthropicBlock) -> Self {
+        Compaction {
+            text: block.summary().into_text().into_owned(),
+            encrypted: block.encrypted_content.text().map(str::to_owned),
+            signature: block.signature.text().map(str::to_owned),
+        }
     }
 
     /// Takes what a delta adds.
     pub(super) fn add(&mut self, delta: &AnthropicDelta) {
         self.text.push_str(delta.content.or_empty());
-        if let Some(encrypted) = &delta.encrypted_content {
-            self.encrypted = Some(owned(encrypted));
+        if let Some(encrypted) = delta.encrypted_content.text() {
+            self.encrypted = Some(encrypted.to_owned());
         }
     }
 }
@@ -35,10 +37,10 @@ impl GatheredBlock for Compaction {
     /// Emits it as a block: its text, and in the attributes what is opaque.
     fn emit(&self, out: &mut EventOut) -> Done {
         let members = [("encrypted_content", &self.encrypted), ("signature", &self.signature)];
-        let members = members.iter();
-        let members =
-            members.filter_map(|(key, value)| Some((key, json::quote(value.as_deref()?))));
-        let attributes = json::object(members);
+        let members = members.into_iter();
+        let attributes = json::object(
+            members.filter_map(|(key, value)| Some((key, json::quote(value.as_deref()?)))),
+        );
         let attributes = Some(attributes.as_str()).filter(|attributes| *attributes != "{}");
         out.emit(0, Kind::Block(event::Block { name: "compaction", text: &self.text, attributes }))
     }
@@ -47,8 +49,4 @@ impl GatheredBlock for Compaction {
         out.warn(WarningCode::CutBlock, "a compaction was cut")?;
         self.emit(out)
     }
-}
-
-fn owned(text: &Str) -> String {
-    text.as_str().to_owned()
 }

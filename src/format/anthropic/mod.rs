@@ -80,7 +80,7 @@ impl Decoder for Anthropic {
             return Ok(());
         }
         if frame.event_type == "error" {
-            return self.fail(&frame, out);
+            return self.message.fail(&frame.text(), out);
         }
         read!(&frame, out, |event: AnthropicEvent| self.event(&frame, event, out))
     }
@@ -119,7 +119,7 @@ impl Anthropic {
             "message" => self.message(frame, BlockExtent::Whole, out),
             "message_delta" => {
                 self.begin_late(out)?;
-                self.usage(event.usage);
+                self.message.count(event.usage);
                 self.ending(&event.ending(), out)?;
                 let error = event.delta.as_ref().and_then(|delta| delta.error);
                 error.map_or(Ok(()), |json| self.message.fail(json.get(), out))
@@ -143,7 +143,7 @@ impl Anthropic {
                 self.begin_late(out)?;
                 self.blocks.stop(event.index, out)
             }
-            "error" => self.fail(frame, out),
+            "error" => self.message.fail(&frame.text(), out),
             kind => self.stray(frame, kind, out),
         }
     }
@@ -164,13 +164,14 @@ impl Anthropic {
             self.begin(id, message.model.non_empty(), out)?;
             let has_reason = message.ending().reason().is_some();
             let mut content = message.content.iter().flatten().copied();
+            let mut blocks = |out: &mut EventOut| {
+                content.try_for_each(|json| self.whole_block(frame, json, out))
+            };
             match extent == BlockExtent::Start || has_reason {
-                true => content.try_for_each(|json| self.whole_block(frame, json, out))?,
-                false => out.unclosed(|out| {
-                    content.try_for_each(|json| self.whole_block(frame, json, out))
-                })?,
+                true => blocks(out)?,
+                false => out.unclosed(blocks)?,
             }
-            self.usage(message.usage);
+            self.message.count(message.usage);
             self.ending(&message.ending(), out)?;
             if let Some(json) = message.error {
                 self.message.fail(json.get(), out)?;
@@ -188,15 +189,8 @@ impl Anthropic {
 
     fn whole_block(&mut self, frame: &Frame, json: RawJson<'_>, out: &mut EventOut) -> Done {
         let Some(json) = object("content", Some(json), out)? else { return Ok(()) };
-        read!(&frame.part(json), out, |block: AnthropicBlock| self.blocks.whole(
-            block,
-            json.get(),
-            out
-        ))
-    }
-
-    fn usage(&mut self, usage: Option<RawJson<'_>>) {
-        usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
+        let (frame, json) = (frame.part(json), json.get());
+        read!(&frame, out, |block: AnthropicBlock| self.blocks.whole(block, json, out))
     }
 
     /// A message begins. One that was open ends now: well, if only its
@@ -237,16 +231,11 @@ impl Anthropic {
         out.finish(0, raw, ending.sequence.map(Str::as_str))
     }
 
-    /// The provider reported an error.
-    fn fail(&mut self, frame: &Frame, out: &mut EventOut) -> Done {
-        self.message.fail(&frame.text(), out)
-    }
-
     /// A record that is none of this format's.
     fn stray(&mut self, frame: &Frame, kind: &str, out: &mut EventOut) -> Done {
         let record = Record::new(frame);
         let is_error = record.has("error") || (kind.is_empty() && error::is_error(&record));
-        if is_error { self.fail(frame, out) } else { out.unknown(frame, kind) }
+        if is_error { self.message.fail(&frame.text(), out) } else { out.unknown(frame, kind) }
     }
 
     /// `message_stop`.

@@ -81,11 +81,8 @@ payload! {
 impl AnthropicMessage<'_> {
     /// Returns everything that the model reads, cached or not, if that is known.
     pub(in crate::format) fn input_tokens(&self) -> Option<u64> {
-        let usage = json::members(self.usage?.get());
-        let count = |name: &str| {
-            let (_, count) = usage.iter().find(|(key, _)| key == name)?;
-            count.get().parse::<u64>().ok()
-        };
+        let usage = Object::new(self.usage?.get());
+        let count = |place| usage.get(place)?.parse::<u64>().ok();
         let cached = [count("cache_read_input_tokens"), count("cache_creation_input_tokens")];
         let all = cached.into_iter().flatten().fold(count("input_tokens")?, u64::saturating_add);
         Some(all).filter(|all| *all > 0)
@@ -132,30 +129,18 @@ payload! {
         pub(in crate::format) signature: Option<Str<'a>>,
         /// Of redacted thinking.
         pub(in crate::format) data: Option<Str<'a>>,
-        id: Option<Str<'a>>,
-        name: Option<Str<'a>>,
+        pub(in crate::format) id: Option<Str<'a>>,
+        pub(super) name: Option<Str<'a>>,
         input: Option<RawJson<'a>>,
         pub(in crate::format) tool_use_id: Option<Str<'a>>,
         is_error: Option<bool>,
         /// A result, or the text of a compaction.
         content: Option<RawJson<'a>>,
         pub(in crate::format) encrypted_content: Option<Str<'a>>,
-        /// The models of a fallback.
-        from: Option<Model<'a>>,
-        to: Option<Model<'a>>,
     }
 }
 
 impl AnthropicBlock<'_> {
-    /// The call's id, if it isn't blank.
-    pub(in crate::format) fn id(&self) -> Option<&str> {
-        self.id.non_blank()
-    }
-
-    pub(in crate::format) fn name(&self) -> Option<&str> {
-        self.name.non_empty()
-    }
-
     /// The arguments that stand in the block. An empty string is none.
     pub(in crate::format) fn input(&self) -> Option<&str> {
         self.input.map(RawJson::get).filter(|json| *json != "\"\"")
@@ -177,31 +162,8 @@ impl AnthropicBlock<'_> {
     /// True if the tool failed: MCP's results state it, the provider's own tools
     /// give a content of type `…_error` instead.
     pub(in crate::format) fn is_error(&self) -> Option<bool> {
-        let content = self.content.filter(|json| json.get().starts_with('{'));
-        let content = content.and_then(|json| json::read_again::<Tagged<'_>>(json.get()).ok());
-        let is_error = content
-            .and_then(|content| content.kind)
-            .is_some_and(|kind| kind.as_str().ends_with("_error"));
-        self.is_error.or(Some(true).filter(|_| is_error))
-    }
-
-    /// The models of a fallback: which one gave up, and which one took over.
-    pub(in crate::format) fn models(&self) -> (&str, &str) {
-        let [from, to] = [&self.from, &self.to].map(|model| {
-            let name = model.as_ref().and_then(|model| model.model.as_ref());
-            name.map_or("unknown", Str::as_str)
-        });
-        (from, to)
-    }
-}
-
-payload! {
-    struct Tagged<'a> {
-        kind: Option<Str<'a>> = "type",
-    }
-
-    struct Model<'a> {
-        model: Option<Str<'a>>,
+        let kind = Object::new(self.output()).kind("type");
+        self.is_error.or(kind.ends_with("_error").then_some(true))
     }
 }
 

@@ -30,7 +30,7 @@ impl ClaudeCode {
                 };
                 read!(&frame.part(json), out, |block: AnthropicBlock| {
                     self.has_text |= block.text.is_some();
-                    let (index, id) = (event.index, block.id().map(str::to_owned));
+                    let (index, id) = (event.index, block.id.non_blank().map(str::to_owned));
                     let begin = block.text.as_ref().or(block.thinking.as_ref());
                     let text = begin.map_or("", Str::as_str).to_owned();
                     self.blocks_streamed.push(Streamed { index, id, text });

@@ -9,6 +9,7 @@ use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
 use crate::format::support::usage::{Meter, Row};
 use crate::frame::Frame;
+use crate::json::RawJson;
 
 /// The message that is open: how far it has come, its id, and what it costs.
 #[derive(Debug)]
@@ -90,14 +91,14 @@ impl Lifecycle {
     /// beginning of the input is missing.
     pub(crate) fn begin_late(
         &mut self,
-        id: Option<&str>,
+        model: Option<&str>,
         (code, warning): (WarningCode, &str),
         out: &mut EventOut,
     ) -> Done {
         if self.is_open() {
             return Ok(());
         }
-        self.begin(id, None, out)?;
+        self.begin(None, model, out)?;
         out.warn(code, warning)
     }
 
@@ -109,6 +110,11 @@ impl Lifecycle {
         }
         let message = "a record after the end of its message was passed over";
         out.warn(WarningCode::AfterDone, message).map(|()| true)
+    }
+
+    /// Takes the provider's count of what the open message costs, if there is one.
+    pub(crate) fn count(&mut self, usage: Option<RawJson<'_>>) {
+        self.meter.feed(usage.map_or("", RawJson::get));
     }
 
     /// Notes that the open message has a reason to stop.
