@@ -84,19 +84,3 @@ payload! {
         pub(super) response: Option<RawJson<'a>>,
     }
 }
-
-payload! {
-    /// The members that code and its result share.
-    pub(super) struct Identified<'a> {
-        pub(super) id: Option<Str<'a>>,
-        outcome: Option<RawJson<'a>>,
-    }
-}
-
-impl Identified<'_> {
-    /// True if the code failed; `None` where the result has no outcome.
-    pub(super) fn is_error(&self) -> Option<bool> {
-        let outcome = word(self.outcome?);
-        Some(!(outcome.ends_with("OUTCOME_OK") || outcome == "1"))
-    }
-}

@@ -13,7 +13,7 @@ pub(super) struct CandidateState {
     choice: u64,
     parts: GeminiParts,
     /// True if a finish reason came, and nothing after it.
-    is_finished: bool,
+    pub(super) is_finished: bool,
     /// The last value of each kind of metadata.
     metadata: BTreeMap<&'static str, String>,
 }
@@ -22,11 +22,6 @@ impl CandidateState {
     pub(super) fn new(choice: u64) -> Self {
         let parts = GeminiParts::new(choice);
         CandidateState { choice, parts, is_finished: false, metadata: BTreeMap::new() }
-    }
-
-    /// True if the answer may end here.
-    pub(super) fn is_finished(&self) -> bool {
-        self.is_finished
     }
 
     /// Takes what a chunk adds, or what a record holds that may be a whole body.

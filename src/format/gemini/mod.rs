@@ -38,39 +38,28 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn sniff(record: &Record) -> bool {
-    let inner = record.get("response").filter(|json| json.starts_with('{')).map(json::members);
-    let is_wrapped = inner.is_some_and(|members| {
-        is_ours(|key| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get()))
-    });
-    is_wrapped || is_ours(|key| record.get(key))
+    record.inner("response").is_some_and(|inner| is_ours(&inner)) || is_ours(record)
 }
 
-/// True if a record with these members is a chunk.
-fn is_ours<'a>(get: impl Fn(&str) -> Option<&'a str>) -> bool {
-    let has = |keys: [&str; 2]| keys.into_iter().find_map(&get).is_some_and(|json| json != "null");
-    let is_answer = get("candidates").is_some_and(|json| json.starts_with('['));
-    let is_bare = has(["usageMetadata", "usage_metadata"])
-        && (has(["modelVersion", "model_version"]) || has(["responseId", "response_id"]));
-    is_answer || has(["promptFeedback", "prompt_feedback"]) || is_bare
+/// True if a record is a chunk.
+fn is_ours(record: &Record) -> bool {
+    let has = |places| record.at(places).is_some();
+    let is_answer = record.get("candidates").is_some_and(|json| json.starts_with('['));
+    let is_bare = has("usageMetadata|usage_metadata")
+        && has("modelVersion|model_version|responseId|response_id");
+    is_answer || has("promptFeedback|prompt_feedback") || is_bare
 }
 
 /// Thinking is not in `candidatesTokenCount`, nor what tools have read in
 /// `promptTokenCount`.
 const USAGE: &[Row] = &[
-    ("promptTokenCount", Op::Adds, &[Field::Input]),
-    ("prompt_token_count", Op::Adds, &[Field::Input]),
-    ("toolUsePromptTokenCount", Op::Adds, &[Field::Input]),
-    ("tool_use_prompt_token_count", Op::Adds, &[Field::Input]),
-    ("candidatesTokenCount", Op::Adds, &[Field::Output]),
-    ("candidates_token_count", Op::Adds, &[Field::Output]),
-    ("responseTokenCount", Op::Adds, &[Field::Output]),
-    ("response_token_count", Op::Adds, &[Field::Output]),
-    ("thoughtsTokenCount", Op::Adds, &[Field::Output, Field::Reasoning]),
-    ("thoughts_token_count", Op::Adds, &[Field::Output, Field::Reasoning]),
-    ("cachedContentTokenCount", Op::Is, &[Field::Cached]),
-    ("cached_content_token_count", Op::Is, &[Field::Cached]),
-    ("totalTokenCount", Op::Is, &[Field::Total]),
-    ("total_token_count", Op::Is, &[Field::Total]),
+    ("promptTokenCount|prompt_token_count", Op::Adds, &[Field::Input]),
+    ("toolUsePromptTokenCount|tool_use_prompt_token_count", Op::Adds, &[Field::Input]),
+    ("candidatesTokenCount|candidates_token_count", Op::Adds, &[Field::Output]),
+    ("responseTokenCount|response_token_count", Op::Adds, &[Field::Output]),
+    ("thoughtsTokenCount|thoughts_token_count", Op::Adds, &[Field::Output, Field::Reasoning]),
+    ("cachedContentTokenCount|cached_content_token_count", Op::Is, &[Field::Cached]),
+    ("totalTokenCount|total_token_count", Op::Is, &[Field::Total]),
 ];
 
 struct Gemini {
@@ -172,9 +161,7 @@ impl Gemini {
         if let Some(feedback) = &chunk.prompt_feedback {
             self.feedback(feedback, out)?;
         }
-        if let Some(usage) = chunk.usage_metadata {
-            self.message.meter.feed(usage.get());
-        }
+        self.message.count(chunk.usage_metadata);
         chunk.error.map_or(Ok(()), |error| self.message.fail(error.get(), out))
     }
 
@@ -213,7 +200,7 @@ impl Gemini {
     /// True if the message may end here.
     fn is_complete(&self) -> bool {
         let is_finished = !self.progress.candidates.is_empty()
-            && self.progress.candidates.values().all(|candidate| candidate.is_finished());
+            && self.progress.candidates.values().all(|candidate| candidate.is_finished);
         is_finished || self.progress.is_blocked
     }
 

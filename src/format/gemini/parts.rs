@@ -1,7 +1,7 @@
 //! The parts of one candidate, and the calls among them.
 
 use crate::format::gemini::arguments::ArgumentTree;
-use crate::format::gemini::call::{FunctionCall, FunctionResponse, Identified, ServerTool};
+use crate::format::gemini::call::FunctionCall;
 use crate::format::gemini::payload::GeminiPart;
 use crate::format::support::prelude::*;
 
@@ -87,11 +87,19 @@ impl GeminiParts {
         if let Some(call) = &part.function_call {
             self.function_call(call, signature.take(), native, out)?;
         }
-        if let Some(code) = part.executable_code {
-            self.code(code, signature.take(), native, out)?;
+        if let Some(json) = part.executable_code {
+            self.code = Object::new(json.get()).kind("id");
+            let id = Some(self.code.clone()).filter(|id| !id.is_empty());
+            let (id, name) = (id.as_deref(), Some(CODE_EXECUTION));
+            let (arguments, signature) = (Arguments::of_value(json.get()), signature.take());
+            let call = CallPart { id, name, arguments, signature, native, ..CallPart::default() };
+            self.provider_call(call, out)?;
         }
         if let Some(call) = &part.tool_call {
-            self.server_tool(call, signature.take(), native, out)?;
+            let (id, name) = (call.id.non_blank(), call.tool_type.non_empty());
+            let (arguments, signature) = (arguments(call.args), signature.take());
+            let call = CallPart { id, name, arguments, signature, native, ..CallPart::default() };
+            self.provider_call(call, out)?;
         }
         self.results(part, out)?;
         for (name, json) in part.media() {
@@ -103,7 +111,7 @@ impl GeminiParts {
     }
 
     /// Takes a call, or a fragment of one. Only the first fragment has a name.
-    pub(super) fn function_call(
+    fn function_call(
         &mut self,
         call: &FunctionCall,
         signature: Option<&str>,
@@ -207,91 +215,43 @@ impl GeminiParts {
         }
     }
 
-    fn code(
-        &mut self,
-        json: RawJson<'_>,
-        signature: Option<&str>,
-        native: Option<Piece>,
-        out: &mut EventOut,
-    ) -> Done {
-        let code: Identified<'_> = json::read(json.get()).unwrap_or_default();
-        self.code = code.id.non_blank().unwrap_or_default().to_owned();
-        let part = CallPart {
-            key: self.key(),
-            id: code.id.non_blank(),
-            name: Some(CODE_EXECUTION),
-            arguments: Arguments::of_value(json.get()),
-            executor: Some(Executor::Provider),
-            signature,
-            native,
-            ..CallPart::default()
-        };
-        self.whole(part, out)
+    fn provider_call(&mut self, part: CallPart, out: &mut EventOut) -> Done {
+        let (key, executor) = (self.key(), Some(Executor::Provider));
+        self.whole(CallPart { key, executor, ..part }, out)
     }
 
-    fn server_tool(
-        &mut self,
-        call: &ServerTool,
-        signature: Option<&str>,
-        native: Option<Piece>,
-        out: &mut EventOut,
-    ) -> Done {
-        let part = CallPart {
-            key: self.key(),
-            id: call.id.non_blank(),
-            name: call.tool_type.non_empty(),
-            arguments: arguments(call.args),
-            executor: Some(Executor::Provider),
-            signature,
-            native,
-            ..CallPart::default()
-        };
-        self.whole(part, out)
-    }
-
-    fn results(&mut self, part: &GeminiPart, out: &mut EventOut) -> Done {
-        if let Some(json) = part.code_execution_result {
-            let result: Identified<'_> = json::read(json.get()).unwrap_or_default();
-            let result = ToolResult {
-                id: result.id.non_blank().unwrap_or(&self.code),
-                name: Some(CODE_EXECUTION),
-                output: Output::Json(json.get()),
-                is_error: result.is_error(),
-                executor: Some(Executor::Provider),
-                ..ToolResult::default()
-            };
-            out.emit(self.choice, Kind::ToolResult(result))?;
+    fn results(&self, part: &GeminiPart, out: &mut EventOut) -> Done {
+        let ran = ToolResult { executor: Some(Executor::Provider), ..ToolResult::default() };
+        if let Some(json) = part.code_execution_result.map(RawJson::get) {
+            let result = Object::new(json);
+            let (id, name) = (result.word("id"), Some(CODE_EXECUTION));
+            let id = id.as_deref().unwrap_or(&self.code);
+            let (output, is_error) = (Output::Json(json), result.get("outcome").map(is_failed));
+            self.result(ToolResult { id, name, output, is_error, ..ran }, out)?;
         }
         if let Some(response) = &part.tool_response {
-            let result = ToolResult {
-                id: response.id.non_blank().unwrap_or_default(),
-                name: response.tool_type.non_empty(),
-                output: output(response.response),
-                executor: Some(Executor::Provider),
-                ..ToolResult::default()
-            };
-            out.emit(self.choice, Kind::ToolResult(result))?;
+            let id = response.id.non_blank().unwrap_or("");
+            let (name, output) = (response.tool_type.non_empty(), output_of(response.response));
+            self.result(ToolResult { id, name, output, ..ran }, out)?;
         }
-        match &part.function_response {
-            Some(response) => self.function_response(response, out),
-            None => Ok(()),
+        // What the caller answered to a call.
+        if let Some(response) = &part.function_response {
+            let (id, name) = (response.id.or_empty(), response.name.non_empty());
+            let output = output_of(response.response);
+            self.result(ToolResult { id, name, output, ..ToolResult::default() }, out)?;
         }
+        Ok(())
     }
 
-    /// Emits what the caller answered to a call.
-    pub(super) fn function_response(
-        &self,
-        response: &FunctionResponse,
-        out: &mut EventOut,
-    ) -> Done {
-        let result = ToolResult {
-            id: response.id.or_empty(),
-            name: response.name.non_empty(),
-            output: output(response.response),
-            ..ToolResult::default()
-        };
+    fn result(&self, result: ToolResult, out: &mut EventOut) -> Done {
         out.emit(self.choice, Kind::ToolResult(result))
     }
+}
+
+/// True if code failed, by its outcome.
+fn is_failed(outcome: &str) -> bool {
+    let outcome = json::text(outcome);
+    !(outcome.as_str().ends_with("OUTCOME_OK") || outcome.as_str() == "1")
 }
 
 impl StreamedCall {
@@ -313,8 +273,4 @@ impl StreamedCall {
 
 fn arguments(json: Option<RawJson<'_>>) -> Arguments<'_> {
     json.map_or(Arguments::None, |json| Arguments::Value(json.get()))
-}
-
-fn output(json: Option<RawJson<'_>>) -> Output<'_> {
-    Output::Json(json.map_or("null", RawJson::get))
 }

@@ -97,9 +97,9 @@ payload! {
         pub(super) function_call: Option<FunctionCall<'a>> = "functionCall" | "function_call",
         pub(super) function_response: Option<Box<FunctionResponse<'a>>>
             = "functionResponse" | "function_response",
-        /// Code that the provider runs, with an [`crate::format::gemini::call::Identified`].
+        /// Code that the provider runs.
         pub(super) executable_code: Option<RawJson<'a>> = "executableCode" | "executable_code",
-        /// Its result, with an [`crate::format::gemini::call::Identified`].
+        /// Its result.
         pub(super) code_execution_result: Option<RawJson<'a>>
             = "codeExecutionResult" | "code_execution_result",
         /// A tool that the provider runs.

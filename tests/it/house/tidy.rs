@@ -357,7 +357,6 @@ const SILENT: &[(&str, usize)] = &[
     // Nothing stands after the end.
     ("src/cut.rs", 1),
     ("src/format/anthropic/turn.rs", 1),
-    ("src/format/gemini/parts.rs", 2),
     ("src/format/openai_chat/mod.rs", 1),
     ("src/format/openai_chat/turn.rs", 2),
     ("src/format/openai_responses/write.rs", 2),
