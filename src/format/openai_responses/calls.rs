@@ -37,12 +37,17 @@ static NATURES: &[(Nature, &[&str])] = &[
 const PROVIDER: Nature = Nature::Call(Some(Executor::Provider));
 
 impl Nature {
-    /// The nature of an item. A call of an unknown type is the provider's to
-    /// run: what nobody asked for is not to be run by the caller.
+    /// The nature of an item.
     pub(super) fn of(item: &ResponseItem) -> Self {
-        let kind = item.kind();
         let environment = item.environment.as_ref().and_then(|place| place.kind.text());
-        match (kind, environment, item.execution.text()) {
+        Nature::of_kind(item.kind(), environment, item.execution.text())
+    }
+
+    /// The nature of an item of a type, by the environment of a shell and by the side that searches.
+    /// A call of an unknown type is the provider's to run: what nobody asked for is not to be run by
+    /// the caller.
+    pub(super) fn of_kind(kind: &str, environment: Option<&str>, execution: Option<&str>) -> Self {
+        match (kind, environment, execution) {
             ("shell_call", Some(place), _) if place != "local" => PROVIDER,
             ("tool_search_call", _, by) if by != Some("client") => PROVIDER,
             _ => match NATURES.iter().find(|(_, kinds)| kinds.contains(&kind)) {
@@ -61,7 +66,7 @@ impl Nature {
 }
 
 /// A call that is open.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ItemCall {
     pub(super) key: Key,
     /// The id that was emitted.
@@ -79,8 +84,7 @@ pub(super) struct ItemCall {
 
 impl ItemCall {
     pub(super) fn new(key: Key) -> Self {
-        let (emitted, id, name, arguments, is_whole) = Default::default();
-        ItemCall { key, emitted, id, name, arguments, is_whole, has_ended: false }
+        ItemCall { key, ..ItemCall::default() }
     }
 
     /// True if a call may be this one, by its id.

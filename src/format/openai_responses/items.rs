@@ -1,9 +1,8 @@
 //! The items of a response, and how an event finds the one that it is of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use crate::format::openai_responses::answered::Answered;
 use crate::format::openai_responses::calls::{ItemCall, Nature};
 use crate::format::openai_responses::payload::{ItemRef, ResponseItem, Whole};
 use crate::format::openai_responses::state::{ItemState, TextKind};
@@ -109,7 +108,7 @@ impl Items {
         out: &mut EventOut,
     ) -> Done {
         let is_repeated = !self.items.is_empty();
-        let answered = Answered::by(if is_repeated { &[] } else { output });
+        let answered = if is_repeated { BTreeSet::new() } else { answered(output) };
         for (place, &json) in (0..).zip(output) {
             read_item(frame, json, out, |item, out| {
                 let whole = Whole { item, json: json.get(), place };
@@ -125,8 +124,11 @@ impl Items {
                     let message = "an item was whole only at the end of the response";
                     out.warn(WarningCode::LateItem, message)?;
                 }
-                if Nature::of(item) == Nature::Call(None) {
-                    answered.mark(item.id(), out)?;
+                let id = item.id().filter(|id| answered.contains(*id));
+                if id.is_some() && Nature::of(item) == Nature::Call(None) {
+                    // Whoever wrote the body ran it.
+                    let executor = Some(Executor::Agent);
+                    out.call(0, CallPart { id, executor, ..CallPart::default() })?;
                 }
                 let place = known.filter(|_| is_repeated).unwrap_or(self.next());
                 self.finish(frame, place, whole, out)
@@ -259,6 +261,14 @@ impl Items {
         self.items.entry(place).or_default().finish(frame, whole, key, out)?;
         self.check_size(out)
     }
+}
+
+/// Returns the ids of the calls of a body that have their results in it: the type of a result ends
+/// with `_output`, and its `call_id` names the call.
+fn answered(items: &[RawJson<'_>]) -> BTreeSet<String> {
+    let items = items.iter().map(|json| Object::new(json.get()));
+    let results = items.filter(|item| item.kind("type").ends_with("_output"));
+    results.filter_map(|result| result.word("call_id")).collect()
 }
 
 fn read_item(

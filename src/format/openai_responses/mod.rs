@@ -5,7 +5,6 @@
 //! event repeats all of them. Servers leave out one or the other: the ChatGPT
 //! backend ends with an empty list, buffering gateways send nothing but the end.
 
-mod answered;
 mod calls;
 mod events;
 mod items;
@@ -109,7 +108,11 @@ impl Responses {
             | "response.incomplete"
             | "response.failed"
             | "response.cancelled"
-            | "response.done" => self.last(frame, kind, event.response, out),
+            | "response.done" => {
+                // It holds all of the response.
+                let frame = event.response.map_or(frame.with(b"{}"), |json| frame.part(json));
+                self.whole(&frame, kind.trim_start_matches("response."), out)
+            }
             "error" => self.fail(&frame.text(), out),
             _ if kind.starts_with("response.") && self.message.passes_over(out)? => Ok(()),
             _ if kind.starts_with("response.") => {
@@ -161,25 +164,9 @@ impl Responses {
     /// A part of a response came: if none has begun, the input's beginning is
     /// missing.
     fn begin_late(&mut self, out: &mut EventOut) -> Done {
-        if self.message.is_open() {
-            return Ok(());
-        }
-        self.begin(None, None, out)?;
-        let message = "a part of a response came without `response.created`";
-        out.warn(WarningCode::MissingCreated, message)
-    }
-
-    /// The last event of a response: it holds all of it.
-    fn last(
-        &mut self,
-        frame: &Frame,
-        kind: &str,
-        response: Option<RawJson<'_>>,
-        out: &mut EventOut,
-    ) -> Done {
-        let status = kind.trim_start_matches("response.");
-        let frame = response.map_or(frame.with(b"{}"), |json| frame.part(json));
-        self.whole(&frame, status, out)
+        let warning =
+            (WarningCode::MissingCreated, "a part of a response came without `response.created`");
+        self.message.begin_late(self.model.as_deref(), warning, out)
     }
 
     /// A complete response.
@@ -214,7 +201,7 @@ impl Responses {
             } else {
                 items(out)?
             }
-            response.usage.iter().for_each(|usage| self.message.meter.feed(usage.get()));
+            self.message.count(response.usage);
             if status == "failed" || response.error().is_some() {
                 return self.fail(response.error().unwrap_or("{}"), out);
             }

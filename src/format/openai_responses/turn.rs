@@ -1,6 +1,7 @@
 //! The next request of the Responses API: the items of the output as they came, and an item for
 //! each result.
 
+use crate::format::openai_responses::calls::Nature;
 use crate::format::support::turn_prelude::*;
 
 static SHAPE: Shape = Shape {
@@ -155,28 +156,17 @@ fn without_ids(append: Vec<String>) -> Vec<String> {
 /// The types of items whose id the server looks up.
 const NAMED: &[&str] = &["custom_tool_call", "function_call", "message", "reasoning"];
 
-/// The types of items that the caller answers, and of their answers.
-static ANSWERED: &[(&str, &str)] = &[
-    ("function_call", "function_call_output"),
-    ("custom_tool_call", "custom_tool_call_output"),
-    ("computer_call", "computer_call_output"),
-    ("local_shell_call", "local_shell_call_output"),
-    ("shell_call", "shell_call_output"),
-    ("apply_patch_call", "apply_patch_call_output"),
-    ("tool_search_call", "tool_search_output"),
-    ("mcp_approval_request", "mcp_approval_response"),
-];
-
 /// The type of the answer to an item, if it is the caller's to answer.
-fn answer_of(item: &Object<'_>) -> Option<&'static str> {
-    let kind = item.word("type")?;
-    let is_remote = match kind.as_str() {
-        "shell_call" => item.word("environment.type").is_some_and(|place| place != "local"),
-        "tool_search_call" => item.word("execution").as_deref() != Some("client"),
-        _ => false,
-    };
-    let row = ANSWERED.iter().find(|(own, _)| *own == kind).filter(|_| !is_remote);
-    row.map(|(_, answer)| *answer)
+fn answer_of(item: &Object<'_>) -> Option<String> {
+    let [kind, environment, execution] =
+        ["type", "environment.type", "execution"].map(|place| item.word(place));
+    let kind = kind?;
+    let nature = Nature::of_kind(&kind, environment.as_deref(), execution.as_deref());
+    (nature == Nature::Call(None)).then(|| match kind.as_str() {
+        "mcp_approval_request" => "mcp_approval_response".to_owned(),
+        "tool_search_call" => "tool_search_output".to_owned(),
+        kind => format!("{kind}_output"),
+    })
 }
 
 /// True for the output of a tool that the provider ran: it has given it an id.
@@ -207,7 +197,8 @@ fn calls(append: &[String]) -> Vec<Call> {
 
 fn result(answer: &Answer<'_>) -> String {
     let id = json::quote(answer.call.id.as_deref().unwrap_or_default());
-    let kind = answer_of(&Object::new(&answer.call.json)).unwrap_or("function_call_output");
+    let kind = answer_of(&Object::new(&answer.call.json));
+    let kind = kind.as_deref().unwrap_or("function_call_output");
     let mut item = Draft::of(&[("type", &json::quote(kind)), ("call_id", &id)]);
     let text = || json::quote(&plain(answer));
     let own = match answer.output {

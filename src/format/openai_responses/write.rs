@@ -475,13 +475,8 @@ struct CallItem<'c> {
 
 impl Fragmented {
     fn item(&self) -> CallItem<'_> {
-        CallItem {
-            id: &self.id,
-            namespace: None,
-            name: &self.name,
-            text: &self.text,
-            item_id: None,
-        }
+        let Fragmented { id, name, text, .. } = self;
+        CallItem { id, namespace: None, name, text, item_id: None }
     }
 }
 
