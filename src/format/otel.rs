@@ -102,10 +102,7 @@ impl Otel {
                 None => out.unclosed(read)?,
             }
             match reason.as_deref() {
-                Some(raw @ ("tool_call" | "tool_calls")) => {
-                    out.finish_as(number, FinishReason::ToolCalls, raw, None)?;
-                }
-                Some(raw) => out.finish_as(number, finish::normalise(raw), raw, None)?,
+                Some(raw) => out.finish(number, raw, None)?,
                 None => {
                     out.warn(WarningCode::NoFinishReason, "the message has no finish reason")?;
                     out.infer_finish(number, FinishReason::Other, None)?;

@@ -52,13 +52,9 @@ payload! {
         pub(super) content: Option<RawJson<'a>>,
         /// The API's error, in a message that the program wrote in the model's name.
         error: Option<RawJson<'a>>,
-        is_api_error: Option<bool> = "isApiErrorMessage",
-        /// The same in a stream.
-        is_api_error_message: Option<bool>,
+        is_api_error: Option<bool> = "isApiErrorMessage" | "is_api_error_message",
         /// The API's HTTP status, in the same line or in a `result`.
-        api_error_status: Option<u64>,
-        /// The same in a transcript.
-        api_error_status_of_transcript: Option<u64> = "apiErrorStatus",
+        api_error_status: Option<u64> = "apiErrorStatus" | "api_error_status",
         timestamp: Option<RawJson<'a>>,
         /// The call that a subagent works for.
         parent_tool_use_id: Option<Str<'a>>,
@@ -97,14 +93,12 @@ impl ClaudeLine<'_> {
 
     /// True if a message of a stream reports the API's error: a result says it again.
     pub(super) fn is_api_error_of_stream(&self) -> bool {
-        let is_error = self.is_api_error == Some(true) || self.is_api_error_message == Some(true);
-        is_error && !self.is_of_transcript()
+        self.is_api_error == Some(true) && !self.is_of_transcript()
     }
 
     /// Returns the HTTP status of the API's error.
     pub(super) fn status(&self) -> Option<u16> {
-        let status = self.api_error_status.or(self.api_error_status_of_transcript);
-        status.and_then(|status| status.try_into().ok())
+        self.api_error_status?.try_into().ok()
     }
 
     /// Text that the program wrote in the user's name.
