@@ -110,17 +110,13 @@ impl Decoder for Gemini {
         if self.is_complete() {
             return self.end(out);
         }
-        if self.may_be_body() && self.message.state == State::Open {
-            let warning = "the body has no finish reason";
-            out.warn(WarningCode::NoFinishReason, warning)?;
-            let choices = self.progress.candidates.choices();
-            for choice in choices.chain(self.progress.candidates.is_empty().then_some(0)) {
-                out.infer_finish(choice, FinishReason::Other, None)?;
-            }
-            return self.end(out);
-        }
         self.cut(out)?;
-        self.message.finish(out)
+        if !self.may_be_body() || self.message.state != State::Open {
+            return self.message.finish(out);
+        }
+        let candidates = &self.progress.candidates;
+        let choices = candidates.choices().chain(candidates.is_empty().then_some(0));
+        self.message.end_unfinished(choices, out)
     }
 
     fn repeatable(&self) -> Option<&'static Repeatable> {
@@ -137,7 +133,10 @@ impl Decoder for Gemini {
 impl Gemini {
     fn chunk(&mut self, frame: &Frame, chunk: &GeminiChunk, out: &mut EventOut) -> Done {
         if !chunk.is_answer() {
-            return self.stray(frame, chunk, out);
+            return match chunk.error {
+                Some(_) => self.message.fail(&frame.text(), out),
+                None => self.message.stray(frame, Record::new(frame).first_key(), out).map(drop),
+            };
         }
         let id = chunk.response_id.non_empty();
         self.part_from(id, chunk, out)?;
@@ -163,15 +162,6 @@ impl Gemini {
         }
         self.message.count(chunk.usage_metadata);
         chunk.error.map_or(Ok(()), |error| self.message.fail(error.get(), out))
-    }
-
-    /// A record that is no chunk.
-    fn stray(&mut self, frame: &Frame, chunk: &GeminiChunk, out: &mut EventOut) -> Done {
-        let is_error = chunk.error.is_some() || error::is_error(&Record::new(frame));
-        if !is_error {
-            return out.unknown(frame, Record::new(frame).first_key());
-        }
-        self.message.fail(&frame.text(), out)
     }
 
     /// Ends the open message if a chunk is of another one: of another id; or
