@@ -15,7 +15,7 @@ pub(super) static FORMAT: Format = Format {
     evidence: &["event_id", "session", "response"],
     sniff,
     ..Format::new("openai-realtime", |_| {
-        Box::new(Realtime { responses: Responses::new(&FORMAT, USAGE), error: None })
+        Box::new(Realtime { responses: Responses::new(&FORMAT), error: None })
     })
 };
 
@@ -24,14 +24,6 @@ fn sniff(record: &Record) -> bool {
     let is_ours = |kind: String| is_about_session(&kind) || kind.starts_with("response.");
     record.has("event_id") && record.text("type").is_some_and(is_ours)
 }
-
-const USAGE: &[Row] = &[
-    ("input_tokens", Op::Is, &[Field::Input]),
-    ("output_tokens", Op::Is, &[Field::Output]),
-    ("total_tokens", Op::Is, &[Field::Total]),
-    ("input_token_details.cached_tokens", Op::Is, &[Field::Cached]),
-    ("output_token_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
-];
 
 struct Realtime {
     responses: Responses,

@@ -27,7 +27,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
-    ..Format::new("openai-responses", |_| Box::new(Responses::new(&FORMAT, USAGE)))
+    ..Format::new("openai-responses", |_| Box::new(Responses::new(&FORMAT)))
 };
 
 fn sniff(record: &Record) -> bool {
@@ -36,13 +36,22 @@ fn sniff(record: &Record) -> bool {
     kind.starts_with("response.") || is_body
 }
 
+/// Realtime has its own names for the details.
 const USAGE: &[Row] = &[
     ("input_tokens", Op::Is, &[Field::Input]),
     ("output_tokens", Op::Is, &[Field::Output]),
     ("total_tokens", Op::Is, &[Field::Total]),
-    ("input_tokens_details.cached_tokens", Op::Is, &[Field::Cached]),
+    (
+        "input_tokens_details.cached_tokens|input_token_details.cached_tokens",
+        Op::Is,
+        &[Field::Cached],
+    ),
     ("input_tokens_details.cache_write_tokens", Op::Is, &[Field::CacheWrite]),
-    ("output_tokens_details.reasoning_tokens", Op::Is, &[Field::Reasoning]),
+    (
+        "output_tokens_details.reasoning_tokens|output_token_details.reasoning_tokens",
+        Op::Is,
+        &[Field::Reasoning],
+    ),
 ];
 
 /// A decoder of responses, in this format or in a Realtime session.
@@ -83,8 +92,8 @@ impl Decoder for Responses {
 }
 
 impl Responses {
-    pub(super) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
-        let message = Lifecycle::new(row, usage);
+    pub(super) fn new(row: &'static Format) -> Self {
+        let message = Lifecycle::new(row, USAGE);
         Responses { message, model: None, items: Items::default(), ended: None }
     }
 

@@ -188,16 +188,13 @@ impl ItemState {
                 _ if self.kind == "reasoning" => TextKind::Thought,
                 _ => TextKind::Answer,
             };
-            for whole in [&fields.text, &fields.transcript].into_iter().flatten() {
-                self.text((slot, part), whole, out)?;
-            }
-            if let Some(refusal) = &fields.refusal {
-                self.text((TextKind::Refusal, part), refusal, out)?;
-            }
-            is_text = [&fields.text, &fields.transcript, &fields.refusal]
-                .iter()
-                .any(|text| text.is_some());
-            Ok(())
+            let ResponsePart { text, transcript, refusal, .. } = fields;
+            let texts = [(slot, text), (slot, transcript), (TextKind::Refusal, refusal)];
+            texts.into_iter().try_for_each(|(slot, whole)| {
+                let Some(whole) = whole else { return Ok(()) };
+                is_text = true;
+                self.text((slot, part), whole, out)
+            })
         })?;
         Ok(is_text)
     }
