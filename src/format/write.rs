@@ -288,21 +288,13 @@ impl Records {
     /// Writes a record: `members` adds those of its object.
     pub(crate) fn record(&mut self, name: &str, members: impl FnOnce(&mut Line)) {
         self.begin(name);
-        self.line.raw("{");
-        members(&mut self.line);
-        self.line.close();
-        self.line.raw(self.envelope.after);
+        self.object(members);
     }
 
     /// Writes the record of an error as servers do that leave their framing for it.
     pub(crate) fn bare(&mut self, members: impl FnOnce(&mut Line)) {
-        let Envelope { begin, between, after, .. } = self.envelope;
-        self.line.raw(if self.count == 0 { begin } else { between });
-        self.count += 1;
-        self.line.raw("{");
-        members(&mut self.line);
-        self.line.close();
-        self.line.raw(after);
+        self.part();
+        self.object(members);
     }
 
     /// Writes a record of which this text is all.
@@ -328,15 +320,27 @@ impl Records {
     }
 
     fn begin(&mut self, name: &str) {
-        let Envelope { is_named, begin, before, between, .. } = self.envelope;
-        self.line.raw(if self.count == 0 { begin } else { between });
-        if *is_named {
+        self.part();
+        if self.envelope.is_named {
             self.line.raw("event: ");
             self.line.raw(name);
             self.line.raw("\n");
         }
-        self.line.raw(before);
+        self.line.raw(self.envelope.before);
+    }
+
+    /// Parts the next record from the one before.
+    fn part(&mut self) {
+        let Envelope { begin, between, .. } = self.envelope;
+        self.line.raw(if self.count == 0 { begin } else { between });
         self.count += 1;
+    }
+
+    fn object(&mut self, members: impl FnOnce(&mut Line)) {
+        self.line.raw("{");
+        members(&mut self.line);
+        self.line.close();
+        self.line.raw(self.envelope.after);
     }
 
     /// Writes what comes after the last record.
