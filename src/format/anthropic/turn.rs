@@ -1,6 +1,7 @@
 //! The next request of the Messages API: the assistant's blocks as they came, and one message of
 //! the user's with all results.
 
+use crate::format::openai_chat::turn as chat;
 use crate::format::support::turn_prelude::*;
 
 static SHAPE: Shape = Shape {
@@ -20,16 +21,11 @@ static SHAPE: Shape = Shape {
 };
 
 pub(in crate::format) static REQUEST: Request = Request {
-    list: "messages",
     shape: &SHAPE,
     endpoints: &["/messages", ":rawPredict", ":streamRawPredict"],
-    streams: false,
-    marks: &[],
-    by_id: None,
     add,
     finish,
     fit: |_, append| append,
-    is_answer,
     paused: &["content.*.type=server_tool_use", "content.*.type=mcp_tool_use"],
     calls: |append| {
         calls_in(append, "content", |block| {
@@ -37,7 +33,6 @@ pub(in crate::format) static REQUEST: Request = Request {
         })
     },
     results: |answers| vec![message_of("user", "content", answers.iter().map(result))],
-    user,
     system: System::text(&["system"]),
     // The most that every model of its has allowed since Claude 3.5.
     new: r#"{"model":"","max_tokens":8192,"messages":[],"stream":true}"#,
@@ -55,6 +50,7 @@ pub(in crate::format) static REQUEST: Request = Request {
         },
         none: Some("{\"type\":\"none\"}"),
     }),
+    ..chat::REQUEST
 };
 
 fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {

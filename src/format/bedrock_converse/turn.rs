@@ -1,6 +1,7 @@
 //! The next request of Converse: the assistant's blocks as they came, and one message of the
 //! user's with all results.
 
+use crate::format::openai_chat::turn as chat;
 use crate::format::support::turn_prelude::*;
 
 static SHAPE: Shape = Shape {
@@ -18,16 +19,11 @@ static SHAPE: Shape = Shape {
 };
 
 pub(in crate::format) static REQUEST: Request = Request {
-    list: "messages",
     shape: &SHAPE,
     endpoints: &["/converse", "/converse-stream"],
-    streams: false,
-    marks: &[],
-    by_id: None,
     add,
     finish,
     fit: |_, append| append,
-    is_answer,
     paused: &["content.*.toolUse.type=server_tool_use"],
     calls: |append| {
         calls_in(append, "content", |block| {
@@ -54,6 +50,7 @@ pub(in crate::format) static REQUEST: Request = Request {
         relax: |json| Object::new(json).get("any|tool").map(|_| "{\"auto\":{}}".into()),
         none: None,
     }),
+    ..chat::REQUEST
 };
 
 fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {

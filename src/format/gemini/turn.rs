@@ -1,20 +1,16 @@
 //! The next request of generateContent: the model's parts with their signatures where they stood,
 //! and one content of the user's with all responses.
 
+use crate::format::openai_chat::turn as chat;
 use crate::format::support::turn_prelude::*;
 
 pub(in crate::format) static REQUEST: Request = Request {
     list: "contents",
     shape: Shape::ANY,
     endpoints: &[":generateContent", ":streamGenerateContent"],
-    streams: false,
-    marks: &[],
-    by_id: None,
     add,
     finish,
     fit: |_, append| append,
-    is_answer,
-    paused: &[],
     calls: |append| {
         calls_in(append, "parts", |part| {
             Some(function(&Object::new(part.get(CALL)?), "id", "name"))
@@ -43,6 +39,7 @@ pub(in crate::format) static REQUEST: Request = Request {
         },
         none: Some("{\"mode\":\"NONE\"}"),
     }),
+    ..chat::REQUEST
 };
 
 /// A function's call, in either spelling.

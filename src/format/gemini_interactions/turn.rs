@@ -19,8 +19,6 @@ pub(in crate::format) static REQUEST: Request = Request {
     list: "input",
     shape: &SHAPE,
     endpoints: &["/interactions"],
-    streams: false,
-    marks: &[],
     by_id: Some("previous_interaction_id"),
     add,
     finish,
@@ -29,7 +27,6 @@ pub(in crate::format) static REQUEST: Request = Request {
         Some(kind) => kind != "user_input" && kind != "function_result",
         None => is_answer(step),
     },
-    paused: &[],
     calls,
     results: |answers| answers.iter().map(result).collect(),
     user: |text| {
@@ -54,6 +51,7 @@ pub(in crate::format) static REQUEST: Request = Request {
         },
         none: Some("\"none\""),
     }),
+    ..chat::REQUEST
 };
 
 fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {

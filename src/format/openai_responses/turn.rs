@@ -1,6 +1,7 @@
 //! The next request of the Responses API: the items of the output as they came, and an item for
 //! each result.
 
+use crate::format::openai_chat::turn as chat;
 use crate::format::openai_responses::calls::Nature;
 use crate::format::support::turn_prelude::*;
 
@@ -19,8 +20,6 @@ pub(in crate::format) static REQUEST: Request = Request {
     list: "input",
     shape: &SHAPE,
     endpoints: &["/responses"],
-    streams: false,
-    marks: &[],
     by_id: Some("previous_response_id"),
     add,
     finish,
@@ -33,10 +32,8 @@ pub(in crate::format) static REQUEST: Request = Request {
         Some(kind) if kind != "message" => !kind.ends_with("_response"),
         _ => is_answer(item),
     },
-    paused: &[],
     calls,
     results: |answers| answers.iter().map(result).collect(),
-    user,
     system: System::text(&["instructions"]),
     new: r#"{"model":"","input":[],"stream":true}"#,
     tools: |tools| {
@@ -64,6 +61,7 @@ pub(in crate::format) static REQUEST: Request = Request {
         },
         none: Some("\"none\""),
     }),
+    ..chat::REQUEST
 };
 
 fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
