@@ -49,8 +49,8 @@ use std::ops::Range;
 
 use crate::cut::Cut as _;
 use crate::event::{
-    Arguments, CallPart, Emit, EmitPieces, Event, Key, Kind, Loose, Native, Of, Piece, Pieces,
-    Reasoning, Text,
+    CallPart, Emit, EmitPieces, Event, Kind, Loose, Native, Of, OwnedEvent, Piece, Pieces,
+    Reasoning,
 };
 use crate::format::format::Decoder;
 use crate::format::repeatable::Repeatable;
@@ -167,14 +167,14 @@ impl Repeats {
         let (text, counts) = (&*lossy(&self.text), &*lossy(&self.counts));
         decoder.on_repeat(&Str::from(text), Some(counts).filter(|counts| !counts.is_empty()));
         self.counts.clear();
-        let delta = self.template.delta.as_ref();
-        let Some(delta) = delta.filter(|_| !text.is_empty()) else { return Ok(()) };
+        let delta = self.template.delta.as_ref().filter(|_| !text.is_empty());
+        let Some(Event { choice, kind }) = delta.map(OwnedEvent::get) else { return Ok(()) };
         if let Some((of, range)) = &self.template.native {
             let json = self.template.with_text(range, text);
             let native = Native { of: *of, piece: Piece::part(&json) };
-            emit(Event::new(delta.choice, Kind::Loose(Loose::Native(native))).into())?;
+            emit(Event::new(choice, Kind::Loose(Loose::Native(native))).into())?;
         }
-        emit(Pieces { event: delta.event(text), cuts: &self.cuts })?;
+        emit(Pieces { event: Event::new(choice, kind.with_text(text)), cuts: &self.cuts })?;
         self.text.clear();
         self.cuts.clear();
         Ok(())
@@ -219,72 +219,22 @@ impl Repeats {
     }
 }
 
-/// A piece of text, but for its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct RepeatedDelta {
-    choice: u64,
-    kind: DeltaKind,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum DeltaKind {
-    /// Of the answer, or of a channel beside it.
-    Text(Option<String>),
-    /// Of a thought, or of one of its parts.
-    Reasoning(Option<u64>),
-    Refusal,
-    /// A fragment of a call's arguments, and nothing else.
-    Call(Key),
-}
-
-impl RepeatedDelta {
-    fn of(event: &Event<'_>) -> Option<Self> {
-        let kind = match event.kind {
-            Kind::Text(text) => DeltaKind::Text(text.channel.map(str::to_owned)),
-            Kind::Reasoning(thought)
-                if thought
-                    == (Reasoning {
-                        text: thought.text,
-                        part: thought.part,
-                        ..Reasoning::default()
-                    }) =>
-            {
-                DeltaKind::Reasoning(thought.part)
-            }
-            Kind::Refusal(_) => DeltaKind::Refusal,
+/// Returns an event without its text, if it is a piece of text and nothing else.
+fn delta_of(event: &Event<'_>) -> Option<OwnedEvent> {
+    let bare = match event.kind {
+        Kind::Text(_) | Kind::Refusal(_) => event.kind,
+        Kind::Reasoning(Reasoning { text, part, .. }) => {
+            Kind::Reasoning(Reasoning { text, part, ..Reasoning::default() })
+        }
+        // Without a name, that there are pieces of it means nothing.
+        Kind::Loose(Loose::CallPart(CallPart { key, arguments, has_name_pieces, .. })) => {
+            let part = CallPart { key, arguments, has_name_pieces, ..CallPart::default() };
             Kind::Loose(Loose::CallPart(part))
-                if matches!(part.arguments, Arguments::Fragment(_))
-                    && part
-                        == (CallPart {
-                            key: part.key,
-                            arguments: part.arguments,
-                            // Without a name, it means nothing.
-                            has_name_pieces: part.has_name_pieces,
-                            ..CallPart::default()
-                        }) =>
-            {
-                DeltaKind::Call(part.key)
-            }
-            _ => return None,
-        };
-        Some(RepeatedDelta { choice: event.choice, kind })
-    }
-
-    fn event<'t>(&'t self, text: &'t str) -> Event<'t> {
-        let kind = match &self.kind {
-            DeltaKind::Text(channel) => Kind::Text(Text { text, channel: channel.as_deref() }),
-            DeltaKind::Reasoning(part) => {
-                Kind::Reasoning(Reasoning { text, part: *part, ..Reasoning::default() })
-            }
-            DeltaKind::Refusal => Kind::Refusal(text),
-            DeltaKind::Call(key) => Kind::Loose(Loose::CallPart(CallPart {
-                key: *key,
-                arguments: Arguments::Fragment(text),
-                ..CallPart::default()
-            })),
-        };
-        Event::new(self.choice, kind)
-    }
+        }
+        _ => return None,
+    };
+    let is_delta = event.kind.text().is_some() && bare == event.kind;
+    is_delta.then(|| Event::new(event.choice, bare.with_text("")).into_owned())
 }
 
 /// The last record that was decoded, and, once another one has come, the holes in it.
@@ -299,7 +249,7 @@ struct RecordTemplate {
     /// True if a message starts with it.
     is_start: bool,
     /// The first event, if it is a piece of text, and that text.
-    delta: Option<RepeatedDelta>,
+    delta: Option<OwnedEvent>,
     text: String,
     /// The object that the provider's own JSON is a piece of, and where that stands in the record.
     native: Option<(Of, Range<usize>)>,
@@ -374,7 +324,7 @@ impl RecordTemplate {
         if self.count > 1 {
             return;
         }
-        self.delta = RepeatedDelta::of(event);
+        self.delta = delta_of(event);
         if let (Some(_), Some(text)) = (&self.delta, event.kind.text()) {
             self.text.push_str(text);
         }
@@ -636,7 +586,7 @@ impl<'r> HolePlace<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Start, Usage, Warning, WarningCode};
+    use crate::event::{Arguments, Key, Start, Text, Usage, Warning, WarningCode};
     use crate::frame::FRAMINGS;
 
     const REPEATABLE: Repeatable = Repeatable {
@@ -719,7 +669,7 @@ mod tests {
     fn fragments_repeat_also_where_names_come_in_pieces() {
         let (key, arguments) = (Key::Index(0), Arguments::Fragment("{"));
         let part = CallPart { key, arguments, has_name_pieces: true, ..CallPart::default() };
-        let delta = |part| RepeatedDelta::of(&Event::new(0, Kind::Loose(Loose::CallPart(part))));
+        let delta = |part| delta_of(&Event::new(0, Kind::Loose(Loose::CallPart(part))));
         assert!(delta(part).is_some());
         assert!(delta(CallPart { name: Some("f"), ..part }).is_none());
     }
