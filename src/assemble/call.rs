@@ -8,7 +8,7 @@ use std::{io, mem};
 use crate::assemble::context::{AssemblerConfig, ChoiceOut, Inference};
 use crate::cut::Cut as _;
 use crate::event::{
-    Arguments, CallInput, CallPart, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
+    Arguments, CallInput, CallPart, Done, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
     ToolCallDelta, ToolCallStart, ToolResult, WarningCode, Withdrawn, is_blank, is_no_id,
     made_up_id, made_up_number, push_made_up_id,
 };
@@ -144,11 +144,7 @@ impl Waiting {
     }
 
     /// Takes back those of them that the caller has to run.
-    pub(super) fn withdraw(
-        &mut self,
-        which: Withdrawn<'_>,
-        out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    pub(super) fn withdraw(&mut self, which: Withdrawn<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
         let is_one = |call: &WaitingCall, id: &str| which.is_of(Some(id), call.source.is_some());
         let inference = matches!(which, Withdrawn::Call(_)).then_some(CONTRADICTED);
         self.take_back(&is_one, inference, out)
@@ -160,7 +156,7 @@ impl Waiting {
         &mut self,
         index: Option<u64>,
         out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    ) -> Done {
         let is_one = |call: &WaitingCall, _: &str| {
             call.is_bare && index.is_none_or(|index| index == call.index)
         };
@@ -172,7 +168,7 @@ impl Waiting {
         is_one: &dyn Fn(&WaitingCall, &str) -> bool,
         inference: Option<Inference>,
         out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    ) -> Done {
         let text = |range: &Range<usize>| self.texts.within(range.clone());
         let is_withdrawn =
             |call: &WaitingCall| call.executor.is_none() && is_one(call, text(&call.id));
@@ -377,7 +373,7 @@ impl AssembledCall {
         part: &CallPart<'_>,
         ids: &CallIds,
         out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    ) -> Done {
         if let (None, Some(id)) = (&self.id, part.id) {
             self.id = Some(id.to_owned());
         }
@@ -426,12 +422,7 @@ impl AssembledCall {
 
     /// A name may be repeated on each fragment; where the format sends it in pieces, it may
     /// grow until there are arguments. Any other name contradicts it.
-    fn add_name(
-        &mut self,
-        name: &str,
-        is_piece: bool,
-        out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    fn add_name(&mut self, name: &str, is_piece: bool, out: &mut ChoiceOut<'_, '_>) -> Done {
         if name.is_empty() || self.name == name {
             return Ok(());
         }
@@ -515,11 +506,7 @@ impl AssembledCall {
 
     /// If each fragment repeats the arguments from their beginning, which makes no JSON together,
     /// takes the last one alone.
-    pub(super) fn take_once(
-        &mut self,
-        ids: &CallIds,
-        out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    pub(super) fn take_once(&mut self, ids: &CallIds, out: &mut ChoiceOut<'_, '_>) -> Done {
         if self.repeats < 2 || self.is_in_pieces || self.is_free || !self.is_broken() {
             return Ok(());
         }
@@ -555,7 +542,7 @@ impl AssembledCall {
         !self.name.is_empty() && (self.is_free || self.first == Some(b'{'))
     }
 
-    fn emit_delta(&mut self, ids: &CallIds, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    fn emit_delta(&mut self, ids: &CallIds, out: &mut ChoiceOut<'_, '_>) -> Done {
         if !mem::replace(&mut self.started, true) {
             self.emit_start(&ids.get(self.id.as_deref(), self.index), out)?;
         }
@@ -569,11 +556,11 @@ impl AssembledCall {
         self.delta(&text, out)
     }
 
-    fn emit_start(&self, id: &str, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    fn emit_start(&self, id: &str, out: &mut ChoiceOut<'_, '_>) -> Done {
         out.emit(Kind::ToolCallStart(ToolCallStart { index: self.index, id, name: &self.name }))
     }
 
-    fn delta(&self, arguments: &str, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    fn delta(&self, arguments: &str, out: &mut ChoiceOut<'_, '_>) -> Done {
         if arguments.is_empty() {
             return Ok(());
         }
@@ -590,7 +577,7 @@ impl AssembledCall {
         ids: &mut CallIds,
         waiting: &mut Waiting,
         out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    ) -> Done {
         if self.placeholder.is_some() || self.misnamed.is_some() {
             self.settle_arguments(out)?;
         }
@@ -642,7 +629,7 @@ impl AssembledCall {
 
     /// Compares its arguments with the placeholder, or has that in their place if none came.
     #[cold]
-    fn settle_arguments(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    fn settle_arguments(&mut self, out: &mut ChoiceOut<'_, '_>) -> Done {
         let may_settle = self.fault.is_none() || self.is_taken_back();
         if let Some(given) = self.placeholder.take().filter(|_| may_settle) {
             if self.scanner.status() == Status::Empty {
@@ -666,7 +653,7 @@ impl AssembledCall {
         reason: Reason,
         raw: Option<&str>,
         out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    ) -> Done {
         let call = InvalidToolCall {
             index: self.index,
             id: self.id.as_deref(),

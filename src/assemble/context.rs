@@ -1,10 +1,9 @@
 //! The options of assembly, and where a message's events go.
 
-use std::io;
 use std::sync::Arc;
 
 use crate::event::owned::Owned;
-use crate::event::{Code, Emit, Event, Failure, Kind, Warning, WarningCode, in_namespace};
+use crate::event::{Code, Done, Emit, Event, Failure, Kind, Warning, WarningCode, in_namespace};
 use crate::tools::Tools;
 
 /// A failure that is kept until the message ends.
@@ -94,7 +93,7 @@ impl<'a, 'e> ChoiceOut<'a, 'e> {
         self.context.tools.as_ref().is_some_and(|tools| !has(tools))
     }
 
-    pub(super) fn emit(&mut self, kind: Kind<'_>) -> io::Result<()> {
+    pub(super) fn emit(&mut self, kind: Kind<'_>) -> Done {
         if let Kind::Warning(warning) = &kind
             && !warning.code.is_remark()
         {
@@ -104,17 +103,13 @@ impl<'a, 'e> ChoiceOut<'a, 'e> {
     }
 
     /// Passes on an event that is no matter of assembly.
-    pub(super) fn pass(&mut self, event: &Event<'_>) -> io::Result<()> {
+    pub(super) fn pass(&mut self, event: &Event<'_>) -> Done {
         (self.emit)(event)
     }
 
     /// Emits a warning about a call, or about the whole message.
     #[cold]
-    pub(super) fn warn(
-        &mut self,
-        (code, message): Inference,
-        index: Option<u64>,
-    ) -> io::Result<()> {
+    pub(super) fn warn(&mut self, (code, message): Inference, index: Option<u64>) -> Done {
         self.emit(Kind::Warning(Warning { code, message, offset: None, index }))
     }
 

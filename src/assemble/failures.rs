@@ -5,7 +5,7 @@ use std::{io, mem};
 
 use crate::assemble::context::{ChoiceOut, OwnedFailure};
 use crate::event::owned::Owned;
-use crate::event::{Code, Failure, Kind, ProviderEvent, Warning, WarningCode};
+use crate::event::{Code, Done, Failure, Kind, ProviderEvent, Warning, WarningCode};
 
 #[derive(Default)]
 pub(super) struct Failures {
@@ -83,7 +83,7 @@ impl Failures {
 }
 
 /// Emits an error that the message does not end with as a warning.
-fn warn(failure: Failure<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+fn warn(failure: Failure<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
     let Failure { code, message, offset, raw, .. } = failure;
     let Some(code) = WarningCode::of_error(code) else { return Ok(()) };
     out.emit(Kind::Warning(Warning { code, message, offset, index: None }))?;
@@ -97,11 +97,7 @@ fn warn(failure: Failure<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
 
 /// Emits `other` as a warning, unless that has been done, or the message ends
 /// with an error of the same message.
-fn warn_beside(
-    last: Failure<'_>,
-    other: Failure<'_>,
-    out: &mut ChoiceOut<'_, '_>,
-) -> io::Result<()> {
+fn warn_beside(last: Failure<'_>, other: Failure<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
     let is_known = other.code == Code::Malformed || other.message == last.message;
     if is_known { Ok(()) } else { warn(other, out) }
 }

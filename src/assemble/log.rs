@@ -8,7 +8,8 @@ use std::mem::discriminant;
 
 use crate::event::owned::Owned;
 use crate::event::{
-    ByChoice, Code, Emit, Event, Failure, Finish, Kind, TOO_MANY_CHOICES, Warning, WarningCode,
+    ByChoice, Code, Done, Emit, Event, Failure, Finish, Kind, TOO_MANY_CHOICES, Warning,
+    WarningCode,
 };
 
 /// The most bytes of remarks among the last lines of a message.
@@ -74,7 +75,7 @@ impl Logged {
 
     /// Emits the last lines of a message if they ended it well, of which the log may hold only a
     /// choice that is not the first. Returns false if its end is not in the log.
-    pub(super) fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<bool> {
+    pub(super) fn finish(&mut self, emit: &mut Emit) -> io::Result<bool> {
         match self.has_failed {
             false if self.is_finished() => self.flush(emit).map(|()| true),
             has_failed => Ok(has_failed),
@@ -83,7 +84,7 @@ impl Logged {
 
     /// Passes an event on. After the end only remarks are, and what an agent says between messages;
     /// a warning stands in place of anything else.
-    pub(super) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(super) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit) -> Done {
         if let Kind::Time(time) = event.kind {
             self.time = Some(time);
             return Ok(());
@@ -146,18 +147,18 @@ impl Logged {
     }
 
     /// Ends the message with the error that there is more of something than is kept.
-    fn limit(&mut self, message: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn limit(&mut self, message: &str, emit: &mut Emit) -> Done {
         self.feed(&Kind::Error(Failure::new(Code::Limit, message, None)).into(), emit)
     }
 
-    fn hold(&mut self, time: Option<u64>, event: &Event<'_>) -> io::Result<()> {
+    fn hold(&mut self, time: Option<u64>, event: &Event<'_>) -> Done {
         let (choice, kind) = (event.choice, Owned::new(event.kind));
         self.tail.push(HeldEvent { time, choice, kind });
         Ok(())
     }
 
     /// Emits the last lines, the turn and the usage right before the end.
-    fn flush(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn flush(&mut self, emit: &mut Emit) -> Done {
         let tail = std::mem::take(&mut self.tail);
         let is_end = |held: &HeldEvent| matches!(held.kind.get(), Kind::Finish(_));
         let end = tail.iter().rposition(is_end).unwrap_or(tail.len());
@@ -198,7 +199,7 @@ impl Logged {
 }
 
 /// Emits an event, and before it when it came, if that is known.
-fn emit_at(time: Option<u64>, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+fn emit_at(time: Option<u64>, event: &Event<'_>, emit: &mut Emit) -> Done {
     time.map_or(Ok(()), |time| emit(&Kind::Time(time).into()))?;
     emit(event)
 }

@@ -9,9 +9,9 @@ use crate::assemble::context::{ChoiceOut, Inference, reused};
 use crate::assemble::failures::Failures;
 use crate::event::owned::Owned;
 use crate::event::{
-    ByChoice, CallEnd, CallPart, Code, Event, Executor, Failure, Finish, FinishReason, Key, Kind,
-    Loose, Native, Of, Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning, WarningCode,
-    Withdrawn, is_no_id,
+    ByChoice, CallEnd, CallPart, Code, Done, Event, Executor, Failure, Finish, FinishReason, Key,
+    Kind, Loose, Native, Of, Reason, TOO_MANY_CHOICES, Text, ToolResult, Usage, Warning,
+    WarningCode, Withdrawn, is_no_id,
 };
 
 /// The number of types of unknown events that are remembered.
@@ -186,7 +186,7 @@ impl OpenMessage {
 
     /// Emits a warning; that of an unknown type of event or an unknown member once, as long as there
     /// are few of them.
-    fn warning(&mut self, warning: Warning<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    fn warning(&mut self, warning: Warning<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
         if matches!(warning.code, WarningCode::UnknownEvent | WarningCode::UnknownField) {
             if self.unknown.contains(warning.message) {
                 return Ok(());
@@ -259,7 +259,7 @@ impl OpenMessage {
         self.error(Failure::new(Code::Limit, &message, None), out)
     }
 
-    fn call_end(&mut self, end: CallEnd<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    fn call_end(&mut self, end: CallEnd<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
         let finish = self.choices.get(out.choice).and_then(|state| state.finish.get());
         let is_done = finish.is_some_and(is_end_of_calls);
         self.end_calls(end, finish.map(|finish| finish.finish_reason), is_done, out)
@@ -273,7 +273,7 @@ impl OpenMessage {
         finish: Option<FinishReason>,
         is_done: bool,
         out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    ) -> Done {
         let is_cut = finish.is_some_and(FinishReason::is_cut);
         // Where nothing but the end of the choice closes them, only a reason that says so does.
         let is_other = |reason: FinishReason| !reason.closes_calls();
@@ -325,11 +325,7 @@ impl OpenMessage {
 
     /// Ends a call that was postponed: at a finish reason, which may say that it was cut, before
     /// anything else of its choice, or at the end of the message.
-    pub(super) fn end_postponed(
-        &mut self,
-        next: &Kind<'_>,
-        out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    pub(super) fn end_postponed(&mut self, next: &Kind<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
         let Some((choice, key)) = self.postponed.take() else { return Ok(()) };
         let (finish, is_done) = match next {
             Kind::Finish(finish) => (Some(finish.finish_reason), is_end_of_calls(*finish)),
@@ -388,7 +384,7 @@ impl OpenMessage {
 
     /// Ends the calls that were never closed, or were taken back at the end of their choice: they
     /// must not be run.
-    pub(super) fn cut_open_calls(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    pub(super) fn cut_open_calls(&mut self, out: &mut ChoiceOut<'_, '_>) -> Done {
         for (choice, state) in self.choices.iter_mut() {
             if state.finish.get().is_some_and(|finish| finish.finish_reason.withdraws()) {
                 state.withdraw(Withdrawn::All, &mut out.of(choice))?;
@@ -420,7 +416,7 @@ impl OpenMessage {
 
     /// Warns of choices whose finish reason is calls, but that have none, and of one that was asked
     /// for and never came.
-    pub(super) fn check_finish(&mut self, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    pub(super) fn check_finish(&mut self, out: &mut ChoiceOut<'_, '_>) -> Done {
         if let Some(choice) = out.config().choice.filter(|choice| self.is_missing(*choice)) {
             out.of(choice).warn(NO_CHOICE, None)?;
         }
@@ -441,21 +437,13 @@ impl OpenMessage {
     }
 
     /// Emits the last lines of all choices but one.
-    pub(super) fn finish_others(
-        &mut self,
-        main: u64,
-        out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    pub(super) fn finish_others(&mut self, main: u64, out: &mut ChoiceOut<'_, '_>) -> Done {
         let others: Vec<u64> = self.choices.choices().filter(|&choice| choice != main).collect();
         others.into_iter().try_for_each(|choice| self.finish_choice(choice, out))
     }
 
     /// Emits the last line of a choice.
-    pub(super) fn finish_choice(
-        &mut self,
-        choice: u64,
-        out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    pub(super) fn finish_choice(&mut self, choice: u64, out: &mut ChoiceOut<'_, '_>) -> Done {
         let mut out = out.of(choice);
         let reason = if self.is_missing(choice) { FinishReason::Other } else { FinishReason::Stop };
         let state = self.choice(&out);
@@ -484,26 +472,21 @@ impl ChoiceState {
 
     /// Takes back the calls so far that the caller has to run.
     #[cold]
-    fn withdraw(&mut self, which: Withdrawn<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    fn withdraw(&mut self, which: Withdrawn<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
         self.calls.withdraw_open(which);
         self.waiting.withdraw(which, out)
     }
 
     /// Takes back the calls without arguments if this one, which has ended, may be theirs. What comes
     /// after the end of a choice takes no call back.
-    fn end_stray(&mut self, call: &AssembledCall, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    fn end_stray(&mut self, call: &AssembledCall, out: &mut ChoiceOut<'_, '_>) -> Done {
         let is_late = self.finish.get().is_some() && call.index >= self.finished;
         if call.is_stray() && !is_late { self.waiting.withdraw_bare(None, out) } else { Ok(()) }
     }
 
     /// Warns of what was inferred about a call, once for each call.
     #[cold]
-    fn infer(
-        &mut self,
-        inference: Inference,
-        index: u64,
-        out: &mut ChoiceOut<'_, '_>,
-    ) -> io::Result<()> {
+    fn infer(&mut self, inference: Inference, index: u64, out: &mut ChoiceOut<'_, '_>) -> Done {
         if self.warned.insert((index, inference.0)) {
             out.warn(inference, Some(index))?;
         }
@@ -511,7 +494,7 @@ impl ChoiceState {
     }
 
     /// Emits a result: its call needs not to be run.
-    fn answer(&mut self, result: ToolResult<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<()> {
+    fn answer(&mut self, result: ToolResult<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
         self.holds = true;
         let call = self.waiting.answer(&result);
         if call.is_none()

@@ -15,12 +15,12 @@ mod message;
 #[cfg(test)]
 mod tests;
 
+use std::mem;
 use std::sync::Arc;
-use std::{io, mem};
 
 use crate::event::owned::Owned;
 use crate::event::{
-    CallPart, Code, Emit, EmitPieces, Event, Failure, Kind, Loose, Pieces, Start, Warning,
+    CallPart, Code, Done, Emit, EmitPieces, Event, Failure, Kind, Loose, Pieces, Start, Warning,
     WarningCode,
 };
 use crate::tools::Tools;
@@ -108,7 +108,7 @@ impl Assembler {
     }
 
     /// Takes the next event of a decoder or dialect.
-    pub fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub fn feed(&mut self, event: &Event<'_>, emit: &mut Emit) -> Done {
         if self.stopped {
             return Ok(());
         }
@@ -140,7 +140,7 @@ impl Assembler {
     }
 
     /// Takes pieces of a text, as [`Self::feed`] takes each of them.
-    pub fn feed_pieces(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> io::Result<()> {
+    pub fn feed_pieces(&mut self, pieces: Pieces<'_>, emit: &mut EmitPieces<'_>) -> Done {
         let Pieces { event, cuts } = pieces;
         let are_fragments = match event.kind {
             Kind::Loose(Loose::CallPart(part)) => !self.joins(event.choice, &part),
@@ -159,7 +159,7 @@ impl Assembler {
 
     /// Ends the input after `length` bytes: ends the open message, and emits what
     /// never became part of one.
-    pub fn finish(&mut self, length: u64, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub fn finish(&mut self, length: u64, emit: &mut Emit) -> Done {
         self.end_log(Some(length), emit)?;
         let mut message = "the input ended before the message did";
         let is_left = !self.has_begun || self.needs_message();
@@ -183,7 +183,7 @@ impl Assembler {
     }
 
     /// Passes on an event of a log.
-    fn log(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn log(&mut self, event: &Event<'_>, emit: &mut Emit) -> Done {
         if self.is_of_other_choice(event) {
             return Ok(());
         }
@@ -199,7 +199,7 @@ impl Assembler {
     }
 
     /// Ends the message of a log: it is cut if its end is not in the log.
-    fn end_log(&mut self, offset: Option<u64>, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn end_log(&mut self, offset: Option<u64>, emit: &mut Emit) -> Done {
         let Some(mut logged) = self.logged.take() else { return Ok(()) };
         if logged.finish(emit)? {
             return Ok(());
@@ -211,7 +211,7 @@ impl Assembler {
 
     /// So much can't wait: begins the message that it may belong to, or emits it
     /// after the last one.
-    fn flush_pending(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn flush_pending(&mut self, emit: &mut Emit) -> Done {
         if self.has_begun && !self.needs_message() {
             self.emit_pending(emit)
         } else {
@@ -228,7 +228,7 @@ impl Assembler {
     }
 
     /// Emits what came after the last message, an error as a warning.
-    fn emit_pending(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn emit_pending(&mut self, emit: &mut Emit) -> Done {
         mem::take(&mut self.pending).iter().try_for_each(|pending| {
             let kind = match pending.get() {
                 Kind::Error(Failure { message, offset, .. }) => {
@@ -254,7 +254,7 @@ impl Assembler {
         is_of_choice && self.context.config.choice.is_some_and(|wanted| wanted != event.choice)
     }
 
-    fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn start(&mut self, start: Start<'_>, emit: &mut Emit) -> Done {
         if self.message.is_some() || self.logged.is_some() {
             return Ok(());
         }
@@ -280,19 +280,19 @@ impl Assembler {
     }
 
     /// Begins a message if none is open.
-    fn open(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn open(&mut self, emit: &mut Emit) -> Done {
         if self.message.is_some() {
             return Ok(());
         }
         self.start(Start { format: self.format, ..Start::default() }, emit)
     }
 
-    fn end(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn end(&mut self, emit: &mut Emit) -> Done {
         self.end_log(None, emit)?;
         if self.message.is_some() { self.close(None, emit) } else { Ok(()) }
     }
 
-    fn stop(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn stop(&mut self, emit: &mut Emit) -> Done {
         self.close(None, emit)?;
         self.stopped = true;
         Ok(())
@@ -300,7 +300,7 @@ impl Assembler {
 
     /// Ends the message: cuts what is open, emits the usage and the last line.
     /// `cut` is the reason if the message has not come to its own end.
-    fn close(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn close(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit) -> Done {
         let closed = self.emit_end(cut, emit);
         if let Some(message) = self.message.take() {
             self.spare.insert(message).clear();
@@ -308,7 +308,7 @@ impl Assembler {
         closed
     }
 
-    fn emit_end(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn emit_end(&mut self, cut: Option<Failure<'_>>, emit: &mut Emit) -> Done {
         let Some(message) = &mut self.message else { return Ok(()) };
         let mut out = ChoiceOut::new(0, &mut self.context, emit);
         if cut.is_none() {

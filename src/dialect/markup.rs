@@ -10,8 +10,8 @@ use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
 use crate::event::{
-    ByChoice, Code, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Loose, Pieces, Start,
-    TOO_MANY_CHOICES, Text, WarningCode,
+    ByChoice, Code, Done, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Loose, Pieces,
+    Start, TOO_MANY_CHOICES, Text, WarningCode,
 };
 use crate::tools::Tools;
 
@@ -68,7 +68,7 @@ impl Markup {
     }
 
     /// Takes the next event of a decoder.
-    pub(crate) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, event: &Event<'_>, emit: &mut Emit) -> Done {
         match event.kind {
             Kind::Start(start) => self.start(start, emit),
             Kind::Text(text) if text.channel.is_none() && self.machines.is_some() => {
@@ -104,7 +104,7 @@ impl Markup {
     }
 
     /// Takes pieces of a text, as [`Self::feed`] takes each of them.
-    pub(crate) fn feed_pieces(&mut self, pieces: Pieces, emit: &mut EmitPieces) -> io::Result<()> {
+    pub(crate) fn feed_pieces(&mut self, pieces: Pieces, emit: &mut EmitPieces) -> Done {
         let Event { choice, kind } = pieces.event;
         let text = match kind {
             Kind::Text(Text { text, channel: None }) => text,
@@ -129,7 +129,7 @@ impl Markup {
     }
 
     /// Ends the message, or the input: what was held back is text.
-    pub(crate) fn finish(&mut self, emit: &mut Emit<'_>) -> io::Result<()> {
+    pub(crate) fn finish(&mut self, emit: &mut Emit) -> Done {
         let choices: Vec<u64> = self.machines.iter().flat_map(ByChoice::choices).collect();
         for choice in choices {
             self.finish_choice(choice, (false, false), emit)?;
@@ -158,7 +158,7 @@ impl Markup {
         self.is_plain = is_plain;
     }
 
-    fn start(&mut self, start: Start<'_>, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn start(&mut self, start: Start<'_>, emit: &mut Emit) -> Done {
         let is_text = self.is_plain;
         let is_log = !start.framing.is_empty();
         let dialect = match self.choice {
@@ -192,7 +192,7 @@ impl Markup {
     }
 
     /// Takes a piece of text.
-    fn text(&mut self, choice: u64, text: &str, emit: &mut Emit<'_>) -> io::Result<()> {
+    fn text(&mut self, choice: u64, text: &str, emit: &mut Emit) -> Done {
         let Some(machines) = &mut self.machines else { return Ok(()) };
         if machines.is_too_many(choice) {
             self.finish(emit)?;

@@ -33,12 +33,15 @@ pub(crate) const VERSION: u64 = 1;
 pub use words::UnknownWord;
 use words::words;
 
+/// The result of emitting. Fails only if writing does.
+pub(crate) type Done = io::Result<()>;
+
 /// Takes the events that a layer has completed. The only errors are those of
 /// writing: bad input is an event.
-pub(crate) type Emit<'e> = dyn FnMut(&Event<'_>) -> io::Result<()> + 'e;
+pub(crate) type Emit<'e> = dyn FnMut(&Event<'_>) -> Done + 'e;
 
 /// Takes the events that a layer has completed, pieces of text together.
-pub(crate) type EmitPieces<'e> = dyn FnMut(Pieces<'_>) -> io::Result<()> + 'e;
+pub(crate) type EmitPieces<'e> = dyn FnMut(Pieces<'_>) -> Done + 'e;
 
 /// One thing that happened in one choice of a message.
 #[derive(Clone, Copy, Debug, PartialEq)]

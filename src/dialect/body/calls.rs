@@ -1,14 +1,14 @@
 //! The calls of one text: the call that is open, its markup, and the events that
 //! its body emits.
 
-use std::io;
 use std::sync::Arc;
 
 use crate::cut::Cut as _;
 use crate::dialect::body::elements::Elements;
 use crate::event;
 use crate::event::{
-    Arguments, CallEnd, CallPart, Event, Key, Kind, Loose, Reason, Warning, WarningCode, is_blank,
+    Arguments, CallEnd, CallPart, Done, Event, Key, Kind, Loose, Reason, Warning, WarningCode,
+    is_blank,
 };
 use crate::json::{self, Scanner};
 use crate::scan::Captures;
@@ -29,7 +29,7 @@ impl<'s> ChoiceEmit<'s> {
     }
 
     #[inline]
-    pub(crate) fn feed(&mut self, kind: Kind<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, kind: Kind<'_>) -> Done {
         (self.emit)(&Event::new(self.choice, kind))
     }
 }
@@ -180,10 +180,7 @@ impl TextCalls {
     }
 
     /// Runs `then`, which adds to the open call's text, and restores that text.
-    pub(super) fn keep_raw(
-        &mut self,
-        then: impl FnOnce(&mut TextCalls) -> io::Result<()>,
-    ) -> io::Result<()> {
+    pub(super) fn keep_raw(&mut self, then: impl FnOnce(&mut TextCalls) -> Done) -> Done {
         let raw = std::mem::take(&mut self.raw);
         then(self)?;
         self.raw = raw;
@@ -208,7 +205,7 @@ impl TextCalls {
     }
 
     /// Begins a call, if none is open.
-    pub(crate) fn begin(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn begin(&mut self, emit: &mut ChoiceEmit) -> Done {
         if self.open.is_some() {
             return Ok(());
         }
@@ -226,7 +223,7 @@ impl TextCalls {
 
     /// Takes a name once that is written as its own namespace, `name.name`, where
     /// `--tools` defines only `name`.
-    fn undouble_name(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn undouble_name(&mut self, emit: &mut ChoiceEmit) -> Done {
         let (Some(name), Some(tools)) = (&self.name, &self.tools) else { return Ok(()) };
         let half = name.before(name.len() / 2);
         let is_doubled = name.strip_prefix(half).and_then(|rest| rest.strip_prefix('.'));
@@ -253,8 +250,8 @@ impl TextCalls {
         &mut self,
         name: Option<String>,
         id: Option<String>,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+        emit: &mut ChoiceEmit,
+    ) -> Done {
         // A second one, and one after arguments, comes by itself.
         let is_second = self.open.as_ref().is_some_and(|OpenTextCall { unsent, .. }| {
             let has_name = unsent.name || (unsent.begins && self.name.is_some());
@@ -276,7 +273,7 @@ impl TextCalls {
     }
 
     /// Emits whole arguments of the open call.
-    pub(super) fn arguments(&mut self, json: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(super) fn arguments(&mut self, json: &str, emit: &mut ChoiceEmit) -> Done {
         if !self.waiting.is_empty() {
             self.flush(emit)?;
         }
@@ -284,16 +281,12 @@ impl TextCalls {
     }
 
     /// Takes a fragment of the open call's arguments, which [`TextCalls::flush`] emits with others.
-    pub(crate) fn fragment(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn fragment(&mut self, text: &str, emit: &mut ChoiceEmit) -> Done {
         self.write(emit, |waiting| waiting.push_str(text))
     }
 
     /// Takes the fragment that `write` appends.
-    pub(super) fn write(
-        &mut self,
-        emit: &mut ChoiceEmit<'_>,
-        write: impl FnOnce(&mut String),
-    ) -> io::Result<()> {
+    pub(super) fn write(&mut self, emit: &mut ChoiceEmit, write: impl FnOnce(&mut String)) -> Done {
         if self.open.is_none() {
             return Ok(());
         }
@@ -302,7 +295,7 @@ impl TextCalls {
     }
 
     /// Emits what of the open call was not emitted yet.
-    pub(crate) fn flush(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn flush(&mut self, emit: &mut ChoiceEmit) -> Done {
         let Some(OpenTextCall { unsent, .. }) = &self.open else { return Ok(()) };
         if self.waiting.is_empty() {
             let is_any = unsent.begins || unsent.name || unsent.id.is_some();
@@ -316,7 +309,7 @@ impl TextCalls {
     }
 
     /// Emits arguments of the open call, with what else was not emitted yet.
-    fn send(&mut self, arguments: Arguments<'_>, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn send(&mut self, arguments: Arguments<'_>, emit: &mut ChoiceEmit) -> Done {
         let Some(call) = &mut self.open else { return Ok(()) };
         let Unsent { begins, name, id } = std::mem::take(&mut call.unsent);
         let name = if name { &call.name } else { &None };
@@ -332,24 +325,19 @@ impl TextCalls {
     }
 
     /// Emits a warning, after the arguments before it.
-    pub(crate) fn warn(
-        &mut self,
-        code: WarningCode,
-        message: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn warn(&mut self, code: WarningCode, message: &str, emit: &mut ChoiceEmit) -> Done {
         self.flush(emit)?;
         warn(code, message, emit)
     }
 
     /// Warns of a control character in a string of JSON.
-    pub(super) fn warn_control(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(super) fn warn_control(&mut self, emit: &mut ChoiceEmit) -> Done {
         let message = "a control character in a string of JSON was read as it is";
         self.warn(WarningCode::ControlCharacter, message, emit)
     }
 
     /// Marks the open call as one that can't be run; begins one if none is open.
-    pub(crate) fn fault(&mut self, reason: Reason, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn fault(&mut self, reason: Reason, emit: &mut ChoiceEmit) -> Done {
         self.begin(emit)?;
         if let Some(call) = &mut self.open {
             call.fault.get_or_insert(reason);
@@ -358,7 +346,7 @@ impl TextCalls {
     }
 
     /// Closes the open call, if there is one.
-    pub(crate) fn close(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn close(&mut self, emit: &mut ChoiceEmit) -> Done {
         while self.has_value() {
             self.close_value(emit)?;
         }
@@ -386,7 +374,7 @@ impl TextCalls {
 
     /// Ends the open call where the text ended inside it. If its markup has given no
     /// call, that is an invalid call.
-    pub(crate) fn cut(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn cut(&mut self, emit: &mut ChoiceEmit) -> Done {
         if self.has_closed() {
             return Ok(());
         }
@@ -421,12 +409,12 @@ fn has_control(text: &str) -> bool {
 }
 
 /// Emits a warning.
-pub(crate) fn warn(code: WarningCode, message: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+pub(crate) fn warn(code: WarningCode, message: &str, emit: &mut ChoiceEmit) -> Done {
     emit.feed(Kind::Warning(Warning::new(code, message)))
 }
 
 /// Warns of a list whose elements are not separated as they should be.
-pub(super) fn warn_separator(emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+pub(super) fn warn_separator(emit: &mut ChoiceEmit) -> Done {
     let message = "the elements of a list are not separated by one comma each";
     warn(WarningCode::ArrayComma, message, emit)
 }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::spec::Envelope;
-use crate::event::Reason;
+use crate::event::{Done, Reason};
 use crate::json::{self, MAX_DEPTH, ObjectMember, ObjectReader, Status};
 
 /// One object that becomes a call.
@@ -66,7 +66,7 @@ impl Element {
         &mut self,
         text: &str,
         calls: &mut TextCalls,
-        emit: &mut ChoiceEmit<'_>,
+        emit: &mut ChoiceEmit,
     ) -> io::Result<(usize, Status)> {
         calls.begin(emit)?;
         let Element { reader, parts } = self;
@@ -96,7 +96,7 @@ impl Element {
 
     /// Emits what had to wait for the end of the object. Of an object that holds
     /// several calls, all but the last one are closed.
-    pub(super) fn finish(self, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(super) fn finish(self, calls: &mut TextCalls, emit: &mut ChoiceEmit) -> Done {
         if self.reader.is_raw() {
             calls.warn_control(emit)?;
         }
@@ -134,12 +134,7 @@ impl CallParts {
         };
     }
 
-    fn piece(
-        &mut self,
-        piece: &str,
-        calls: &mut TextCalls,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    fn piece(&mut self, piece: &str, calls: &mut TextCalls, emit: &mut ChoiceEmit) -> Done {
         match self.part {
             _ if calls.is_over() => {}
             CallMember::Other => {}
@@ -165,7 +160,7 @@ impl CallParts {
         Ok(())
     }
 
-    fn end(&mut self, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn end(&mut self, calls: &mut TextCalls, emit: &mut ChoiceEmit) -> Done {
         let text = || json::string(&self.value);
         match self.part {
             CallMember::Name => {
@@ -189,7 +184,7 @@ impl CallParts {
         }
     }
 
-    fn finish(mut self, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn finish(mut self, calls: &mut TextCalls, emit: &mut ChoiceEmit) -> Done {
         if self.is_ambiguous {
             return calls.fault(Reason::Conflict, emit);
         }
@@ -229,7 +224,7 @@ struct InnerCall {
 }
 
 impl InnerCall {
-    fn emit(&self, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn emit(&self, calls: &mut TextCalls, emit: &mut ChoiceEmit) -> Done {
         calls.report(Some(self.name.clone()), self.id.clone(), emit)?;
         match &self.arguments {
             _ if self.is_ambiguous => calls.fault(Reason::Conflict, emit),
@@ -241,7 +236,7 @@ impl InnerCall {
 }
 
 /// Emits whole arguments. A string without text means that there are none.
-fn emit_value(json: &str, calls: &mut TextCalls, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+fn emit_value(json: &str, calls: &mut TextCalls, emit: &mut ChoiceEmit) -> Done {
     let is_empty = json::string(json).is_some_and(|text| text.trim().is_empty());
     calls.arguments(if is_empty { "{}" } else { json }, emit)
 }

@@ -20,7 +20,7 @@ use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn_separator};
 use crate::dialect::body::cursor::Brackets;
 use crate::dialect::body::json::Element;
 use crate::dialect::spec::{Envelope, Parameters, Raw};
-use crate::event::Reason;
+use crate::event::{Done, Reason};
 use crate::json::{MAX_DEPTH, Scanner, Status};
 use crate::scan::Pattern;
 
@@ -167,7 +167,7 @@ impl BodyReader {
         &mut self,
         text: &str,
         calls: &mut TextCalls,
-        emit: &mut ChoiceEmit<'_>,
+        emit: &mut ChoiceEmit,
     ) -> io::Result<(usize, BodyProgress)> {
         match self {
             BodyReader::Json { envelope, open, list } => {
@@ -224,8 +224,8 @@ impl BodyReader {
         &mut self,
         text: &str,
         calls: &mut TextCalls,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+        emit: &mut ChoiceEmit,
+    ) -> Done {
         let mut at = 0;
         loop {
             let rest = text.after(at);
@@ -245,7 +245,7 @@ fn json(
     list: &mut ElementList,
     text: &str,
     calls: &mut TextCalls,
-    emit: &mut ChoiceEmit<'_>,
+    emit: &mut ChoiceEmit,
 ) -> io::Result<(usize, BodyProgress)> {
     let Some(element) = open else {
         let (taken, begins) = between(text, list, '{', emit)?;
@@ -293,7 +293,7 @@ fn python(
     list: &mut ElementList,
     text: &str,
     calls: &mut TextCalls,
-    emit: &mut ChoiceEmit<'_>,
+    emit: &mut ChoiceEmit,
 ) -> io::Result<(usize, BodyProgress)> {
     let Some(expression) = open else {
         let (taken, begins) = between(text, list, 'a', emit)?;
@@ -388,7 +388,7 @@ fn between(
     text: &str,
     list: &mut ElementList,
     first: char,
-    emit: &mut ChoiceEmit<'_>,
+    emit: &mut ChoiceEmit,
 ) -> io::Result<(usize, Between)> {
     for (at, c) in text.char_indices() {
         match c {

@@ -1,12 +1,10 @@
 //! The values of the open call's arguments, of which the machine finds the borders.
 
-use std::io;
-
 use crate::dialect::body::calls::{ChoiceEmit, StreamedValue, TextCalls};
 use crate::dialect::body::elements::Elements;
 use crate::dialect::body::{value, yaml};
 use crate::dialect::spec::{Parameters, Untyped};
-use crate::event::Reason;
+use crate::event::{Done, Reason};
 use crate::json::{self, Scanner};
 use crate::tools::{Schema, Types};
 
@@ -48,7 +46,7 @@ impl TextCalls {
     }
 
     /// Begins an argument, or an element of the open one.
-    pub(crate) fn open_value(&mut self, opener: &Opener, emit: &mut ChoiceEmit) -> io::Result<()> {
+    pub(crate) fn open_value(&mut self, opener: &Opener, emit: &mut ChoiceEmit) -> Done {
         self.begin(emit)?;
         let Parameters { item, untyped, .. } = opener.form;
         let (key, is_nested) = (opener.key, !item.is_empty());
@@ -91,7 +89,7 @@ impl TextCalls {
     }
 
     /// Begins the arguments, in YAML.
-    pub(crate) fn open_yaml(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn open_yaml(&mut self, emit: &mut ChoiceEmit) -> Done {
         self.begin(emit)?;
         self.values.push(StreamedValue { is_yaml: true, ..StreamedValue::default() });
         Ok(())
@@ -99,7 +97,7 @@ impl TextCalls {
 
     /// Takes a piece of the open value. A string's text is emitted as it comes; what
     /// may have another type waits for its end.
-    pub(crate) fn feed_value(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn feed_value(&mut self, text: &str, emit: &mut ChoiceEmit) -> Done {
         self.push_raw(text);
         let Some(value) = self.values.last_mut() else { return Ok(()) };
         if let Some(scanner) = &mut value.scanner {
@@ -123,7 +121,7 @@ impl TextCalls {
     }
 
     /// Closes the open value, if there is one.
-    pub(crate) fn close_value(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn close_value(&mut self, emit: &mut ChoiceEmit) -> Done {
         let Some(value) = self.values.pop() else { return Ok(()) };
         if value.is_yaml {
             return match yaml::object(&value.text, self.schema()) {

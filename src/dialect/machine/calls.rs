@@ -17,7 +17,7 @@ use crate::dialect::machine::place::{
 use crate::dialect::machine::rules::{Go, MarkerRule};
 use crate::dialect::machine::search::{Begun, Marker};
 use crate::dialect::spec::Parameters;
-use crate::event::{Block, Kind, Reason, WarningCode};
+use crate::event::{Block, Done, Kind, Reason, WarningCode};
 use crate::scan::{Attempt, Captures, Match};
 
 impl Machine {
@@ -35,8 +35,8 @@ impl Machine {
         &mut self,
         marker: &Marker<'_>,
         text: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+        emit: &mut ChoiceEmit,
+    ) -> Done {
         self.leave_text(emit)?;
         let id = match marker.go {
             Go::Section(id) => id.0,
@@ -60,11 +60,7 @@ impl Machine {
     /// Ends the text between the calls of a section; returns true if it was cut.
     /// `held` is the text that was held back: a part of the closer, or of another
     /// call's opener.
-    pub(crate) fn finish_section(
-        &mut self,
-        held: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<bool> {
+    pub(crate) fn finish_section(&mut self, held: &str, emit: &mut ChoiceEmit) -> io::Result<bool> {
         let TextPlace::Section(open) = &self.place else { return Ok(false) };
         let has_calls = self.calls.count() > open.before;
         let is_over = held.trim_ascii().is_empty() || self.is_begun(held, &[Go::EndSection]);
@@ -91,8 +87,8 @@ impl Machine {
         id: CallId,
         marker: &str,
         words: &Captures<'_>,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+        emit: &mut ChoiceEmit,
+    ) -> Done {
         self.choose(id.0);
         if self.calls.count() == 0 {
             self.expect_any_closer(id.0);
@@ -145,12 +141,7 @@ impl Machine {
 
     /// Takes the beginning or the end of results that no tool gave. A call in them is none that the
     /// model makes.
-    pub(crate) fn forge(
-        &mut self,
-        begin: bool,
-        marker: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn forge(&mut self, begin: bool, marker: &str, emit: &mut ChoiceEmit) -> Done {
         // Before any call, an answer may as well show what results look like.
         if begin && !self.calls.is_forged && self.calls.count() > 0 {
             warn_of_results(emit)?;
@@ -160,12 +151,7 @@ impl Machine {
     }
 
     /// Takes the opener of a turn. A call in that of another role is none that the model makes.
-    pub(crate) fn turn(
-        &mut self,
-        is_own: bool,
-        marker: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn turn(&mut self, is_own: bool, marker: &str, emit: &mut ChoiceEmit) -> Done {
         if !is_own && !self.calls.is_others {
             let message = "the model went on in the turn of another; a call in that is withdrawn";
             warn(WarningCode::ForgedResults, message, emit)?;
@@ -176,7 +162,7 @@ impl Machine {
 
     /// Ends the open call at a marker that is none of its own. A section goes on
     /// if that opens another call.
-    pub(crate) fn leave_call(&mut self, go: Go, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn leave_call(&mut self, go: Go, emit: &mut ChoiceEmit) -> Done {
         self.end_unclosed(emit)?;
         self.end_place(matches!(go, Go::Call(_)));
         Ok(())
@@ -184,7 +170,7 @@ impl Machine {
 
     /// Closes the open call, which has no closer. It's whole if its body shows
     /// that; of several arguments, more may have been to come.
-    fn end_unclosed(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn end_unclosed(&mut self, emit: &mut ChoiceEmit) -> Done {
         let TextPlace::Call(call) = &self.place else { return Ok(()) };
         let is_between = matches!(call.part, CallPlace::Between(_));
         if !is_between || BodyReader::new(&call.form.body).is_none() {
@@ -224,7 +210,7 @@ impl Machine {
     pub(crate) fn end_at_closer(
         &mut self,
         held: &str,
-        emit: &mut ChoiceEmit<'_>,
+        emit: &mut ChoiceEmit,
     ) -> io::Result<Option<String>> {
         let Some(end) = self.open_value_end() else { return Ok(None) };
         self.calls.push_raw(held);
@@ -241,7 +227,7 @@ impl Machine {
         &mut self,
         held: &str,
         stopped: bool,
-        emit: &mut ChoiceEmit<'_>,
+        emit: &mut ChoiceEmit,
     ) -> io::Result<bool> {
         let TextPlace::Call(call) = &self.place else { return Ok(false) };
         let is_over = match &call.part {
@@ -313,12 +299,7 @@ impl Machine {
     }
 
     /// Takes a marker that is a part of a value.
-    pub(crate) fn inner_marker(
-        &mut self,
-        go: Go,
-        marker: &str,
-        emit: &mut ChoiceEmit,
-    ) -> io::Result<()> {
+    pub(crate) fn inner_marker(&mut self, go: Go, marker: &str, emit: &mut ChoiceEmit) -> Done {
         let is_string = self.calls.is_in_string();
         self.calls.feed_value(marker, emit)?;
         let length = self.calls.raw_length();
@@ -334,7 +315,7 @@ impl Machine {
     /// Ends the open call before the opener of another one that stands in its value, if its closers
     /// came on a line before that, and its value's did not: the call can't be read, and the other is
     /// none of its parts.
-    pub(crate) fn end_before_call(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn end_before_call(&mut self, emit: &mut ChoiceEmit) -> Done {
         if self.calls.is_over() || self.calls.is_in_string() {
             return Ok(());
         }
@@ -382,7 +363,7 @@ impl Machine {
 
     /// Ends the open call, whose closers don't add up, at a place in its value; returns what
     /// follows.
-    fn end_at(&mut self, end: PossibleEnd, emit: &mut ChoiceEmit<'_>) -> io::Result<String> {
+    fn end_at(&mut self, end: PossibleEnd, emit: &mut ChoiceEmit) -> io::Result<String> {
         let rest = self.calls.split_raw(end.length);
         self.calls.fault(Reason::Malformed, emit)?;
         self.calls.close(emit)?;
@@ -391,7 +372,7 @@ impl Machine {
     }
 
     /// Takes what belongs to the call's body; returns how many bytes.
-    pub(crate) fn feed_body(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<usize> {
+    pub(crate) fn feed_body(&mut self, text: &str, emit: &mut ChoiceEmit) -> io::Result<usize> {
         let TextPlace::Call(OpenCall { form, part: CallPlace::Body(body), .. }) = &mut self.place
         else {
             return Ok(text.len());
@@ -417,8 +398,8 @@ impl Machine {
         &mut self,
         marker: &str,
         words: &Captures<'_>,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+        emit: &mut ChoiceEmit,
+    ) -> Done {
         let TextPlace::Call(call) = &self.place else { return Ok(()) };
         let (source, body) = (self.grammars.get(call.id.0).name, BodyReader::new(&call.form.body));
         self.calls.close(emit)?;
@@ -428,11 +409,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn next_object(
-        &mut self,
-        marker: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn next_object(&mut self, marker: &str, emit: &mut ChoiceEmit) -> Done {
         let TextPlace::Call(call) = &self.place else { return Ok(()) };
         let Some(mut body) = BodyReader::new(&call.form.body) else { return Ok(()) };
         body.feed_all(marker, &mut self.calls, emit)?;
@@ -450,7 +427,7 @@ impl Machine {
     pub(crate) fn pass_after_object(
         &mut self,
         c: char,
-        emit: &mut ChoiceEmit<'_>,
+        emit: &mut ChoiceEmit,
     ) -> io::Result<usize> {
         if c.is_ascii_whitespace() || matches!(c, ';' | ',') {
             return Ok(c.len_utf8());
@@ -466,7 +443,7 @@ impl Machine {
     }
 
     /// Takes text inside a call that is neither marker nor value.
-    pub(crate) fn call_content(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn call_content(&mut self, text: &str, emit: &mut ChoiceEmit) -> Done {
         if let TextPlace::Call(call) = &mut self.place
             && call.is_after_object()
             && let CallPlace::Between(space) = &mut call.part
@@ -486,8 +463,8 @@ impl Machine {
         &mut self,
         marker: &str,
         words: &Captures<'_>,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+        emit: &mut ChoiceEmit,
+    ) -> Done {
         let TextPlace::Call(call) = &mut self.place else { return Ok(()) };
         let form = match &call.form.body {
             BodyForm::Parameters { form, .. } => *form,
@@ -515,7 +492,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn end_value(&mut self, marker: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn end_value(&mut self, marker: &str, emit: &mut ChoiceEmit) -> Done {
         if self.calls.is_in_string() {
             return self.calls.feed_value(marker, emit);
         }
@@ -542,7 +519,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn end_call(&mut self, marker: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn end_call(&mut self, marker: &str, emit: &mut ChoiceEmit) -> Done {
         if self.calls.is_in_string() {
             return self.calls.feed_value(marker, emit);
         }
@@ -573,11 +550,7 @@ impl Machine {
     }
 
     /// Takes the section's closer; inside a call, that lacks its own.
-    pub(crate) fn end_section(
-        &mut self,
-        marker: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn end_section(&mut self, marker: &str, emit: &mut ChoiceEmit) -> Done {
         if self.calls.is_in_string() || self.is_nested() {
             return self.calls.feed_value(marker, emit);
         }
@@ -633,7 +606,7 @@ impl OpenValue {
     }
 }
 
-fn warn_of_results(emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+fn warn_of_results(emit: &mut ChoiceEmit) -> Done {
     let message = "the model made up the results of its calls; a call in them is withdrawn";
     warn(WarningCode::ForgedResults, message, emit)
 }

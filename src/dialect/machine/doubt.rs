@@ -11,7 +11,7 @@ use crate::dialect::body::calls::ChoiceEmit;
 use crate::dialect::machine::Machine;
 use crate::dialect::machine::grammar::DoubtId;
 use crate::dialect::machine::place::{OpenDoubt, TextPlace};
-use crate::event::Reason;
+use crate::event::{Done, Reason};
 use crate::scan::{Attempt, Captures, Match, Pattern};
 
 /// The most text that is held back to see whether a closer comes, in bytes.
@@ -28,33 +28,20 @@ impl Machine {
         }
     }
 
-    pub(crate) fn doubt_content(
-        &mut self,
-        text: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn doubt_content(&mut self, text: &str, emit: &mut ChoiceEmit) -> Done {
         let TextPlace::Doubt(doubt) = &mut self.place else { return Ok(()) };
         doubt.text.push_str(text);
         if doubt.text.len() > MAX_DOUBT { self.leave_doubt(emit) } else { Ok(()) }
     }
 
     /// Takes the closer: what it closes can't be read.
-    pub(crate) fn close_doubt(
-        &mut self,
-        marker: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn close_doubt(&mut self, marker: &str, emit: &mut ChoiceEmit) -> Done {
         let Some(doubt) = self.end_doubt() else { return Ok(()) };
         self.break_doubt(doubt, marker, emit)
     }
 
     /// Takes what was held back, and the marker after it, as a call that can't be read.
-    fn break_doubt(
-        &mut self,
-        doubt: OpenDoubt,
-        marker: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    fn break_doubt(&mut self, doubt: OpenDoubt, marker: &str, emit: &mut ChoiceEmit) -> Done {
         self.open_unreadable(doubt, emit)?;
         self.calls.push_raw(marker);
         self.calls.fault(Reason::Malformed, emit)?;
@@ -83,7 +70,7 @@ impl Machine {
     }
 
     /// Takes what was held back as text, if any was and no call ended in it.
-    pub(crate) fn leave_doubt(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn leave_doubt(&mut self, emit: &mut ChoiceEmit) -> Done {
         let Some(doubt) = self.end_doubt() else { return Ok(()) };
         if self.holds_call(&doubt) {
             return self.break_doubt(doubt, "", emit);
@@ -93,7 +80,7 @@ impl Machine {
     }
 
     /// Ends the text after an opener; returns true if nothing followed that.
-    pub(crate) fn finish_doubt(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<bool> {
+    pub(crate) fn finish_doubt(&mut self, emit: &mut ChoiceEmit) -> io::Result<bool> {
         let is_cut = |doubt: &OpenDoubt| {
             doubt.text.get(doubt.opener..).is_some_and(|rest| rest.trim_ascii().is_empty())
         };
@@ -107,7 +94,7 @@ impl Machine {
     }
 
     /// Leaves text for a call of which no more is known than its markup.
-    fn open_unreadable(&mut self, doubt: OpenDoubt, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn open_unreadable(&mut self, doubt: OpenDoubt, emit: &mut ChoiceEmit) -> Done {
         self.enter(TextPlace::Text(doubt.outer));
         self.leave_text(emit)?;
         let source = self.grammars.get(doubt.id.0).name;

@@ -16,7 +16,7 @@ use crate::dialect::machine::text::emit_reasoning;
 use crate::dialect::machine::{AUTO, Machine, MarkdownContext};
 use crate::dialect::rows::tags::END_TOKENS;
 use crate::dialect::spec::{Ends, StartIn};
-use crate::event::{Event, Kind, Reason, Reasoning, Text, WarningCode};
+use crate::event::{Done, Event, Kind, Reason, Reasoning, Text, WarningCode};
 use crate::scan::Captures;
 
 impl Machine {
@@ -38,7 +38,7 @@ impl Machine {
 
     /// Begins to keep the text of a thought, with the opener of a call.
     #[cold]
-    pub(crate) fn open_draft(&mut self, marker: &str) -> io::Result<()> {
+    pub(crate) fn open_draft(&mut self, marker: &str) -> Done {
         let reader = self.reader();
         let outer = match std::mem::take(&mut self.place) {
             TextPlace::Region(open) => DraftPlace::Thought(open),
@@ -70,7 +70,7 @@ impl Machine {
         reader
     }
 
-    fn keep_draft(&mut self, text: &str) -> io::Result<()> {
+    fn keep_draft(&mut self, text: &str) -> Done {
         let TextPlace::Draft(draft) = &mut self.place else { return Ok(()) };
         draft.text.push_str(text);
         draft.reader.feed(text, &mut ChoiceEmit::new(0, &mut |_| Ok(())))
@@ -100,11 +100,7 @@ impl Machine {
 
     /// Takes text after the opener of a call in a thought. What is longer than a call may be is the
     /// thought's.
-    pub(crate) fn draft_content(
-        &mut self,
-        text: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn draft_content(&mut self, text: &str, emit: &mut ChoiceEmit) -> Done {
         self.keep_draft(text)?;
         match &self.place {
             TextPlace::Draft(draft) if self.calls.is_too_long(draft.text.len()) => {
@@ -115,12 +111,7 @@ impl Machine {
     }
 
     /// Takes a closer of the thought, which ends it unless it stands in a value.
-    pub(crate) fn close_draft(
-        &mut self,
-        go: Go,
-        marker: &str,
-        emit: &mut ChoiceEmit,
-    ) -> io::Result<()> {
+    pub(crate) fn close_draft(&mut self, go: Go, marker: &str, emit: &mut ChoiceEmit) -> Done {
         let TextPlace::Draft(draft) = &mut self.place else { return Ok(()) };
         // Where markers frame messages, one that comes in a call breaks that off.
         let broken = match &draft.outer {
@@ -152,7 +143,7 @@ impl Machine {
     }
 
     /// Takes what was kept as a call that can't be read, and goes back to the thought.
-    fn break_draft(&mut self, source: &'static str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn break_draft(&mut self, source: &'static str, emit: &mut ChoiceEmit) -> Done {
         let Some(draft) = self.take_draft() else { return Ok(()) };
         self.calls.open_markup(source, &draft.text, &Captures::default(), "");
         self.calls.fault(Reason::Malformed, emit)?;
@@ -165,11 +156,7 @@ impl Machine {
 
     /// Takes what was kept up to `end` as a part of the thought, and goes back to that. Returns the
     /// rest.
-    pub(crate) fn leave_draft(
-        &mut self,
-        end: usize,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<String> {
+    pub(crate) fn leave_draft(&mut self, end: usize, emit: &mut ChoiceEmit) -> io::Result<String> {
         let Some(draft) = self.take_draft() else { return Ok(String::new()) };
         let OpenDraft { outer, mut text, .. } = *draft;
         let rest = text.split_off(end.min(text.len()));
@@ -191,7 +178,7 @@ impl Machine {
     /// Ends the text in a thought after the opener of a call. Returns what is to be read once more:
     /// all of it, after the thought, or the rest of the thought, if its closer stands in a call that
     /// never ended.
-    pub(crate) fn end_draft(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<Option<String>> {
+    pub(crate) fn end_draft(&mut self, emit: &mut ChoiceEmit) -> io::Result<Option<String>> {
         let TextPlace::Draft(draft) = &mut self.place else { return Ok(None) };
         let inner = draft.inner.filter(|_| draft.reader.is_in_call());
         if let Some(inner) = inner

@@ -38,7 +38,7 @@ use crate::dialect::machine::search::{Attempted, Begun, Here, Marker, RuleSet, S
 use crate::dialect::spec::{Dialect, Ends, Role, StartIn};
 use crate::dialect::table::DIALECTS;
 use crate::dialect::turns;
-use crate::event::WarningCode;
+use crate::event::{Done, WarningCode};
 use crate::scan::Captures;
 
 /// Reads one text.
@@ -196,7 +196,7 @@ impl Machine {
     }
 
     /// Takes the next piece of text.
-    pub(crate) fn feed(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn feed(&mut self, text: &str, emit: &mut ChoiceEmit) -> Done {
         if !text.is_empty() && self.calm_length(text) == text.len() {
             self.skip(text);
             return self.text(text, emit);
@@ -217,7 +217,7 @@ impl Machine {
     pub(crate) fn finish(
         mut self,
         (stopped, was_cut): (bool, bool),
-        emit: &mut ChoiceEmit<'_>,
+        emit: &mut ChoiceEmit,
     ) -> io::Result<bool> {
         let mut held = std::mem::take(&mut self.held);
         if !matches!(self.place, TextPlace::Section(_)) {
@@ -264,7 +264,7 @@ impl Machine {
     }
 
     /// Goes through text that begins with what was held back.
-    fn run(&mut self, text: &str, ended: bool, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn run(&mut self, text: &str, ended: bool, emit: &mut ChoiceEmit) -> Done {
         let mut cursor = TextCursor::new(text);
         loop {
             match self.step(&mut cursor, ended) {
@@ -371,7 +371,7 @@ impl Machine {
     }
 
     /// Leaves what a marker ends before it begins anything.
-    fn leave_before(&mut self, found: &Attempted, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn leave_before(&mut self, found: &Attempted, emit: &mut ChoiceEmit) -> Done {
         match found {
             Attempted::Marker(Marker { go: Go::InnerCall, .. }) => self.end_before_call(emit),
             Attempted::Marker(Marker { go: Go::EndDoubt, .. }) => Ok(()),
@@ -380,7 +380,7 @@ impl Machine {
         }
     }
 
-    fn hold(&mut self, text: &str) -> io::Result<()> {
+    fn hold(&mut self, text: &str) -> Done {
         text.clone_into(&mut self.held);
         Ok(())
     }
@@ -393,7 +393,7 @@ impl Machine {
     /// Passes over the beginning of a call in code, after this content. Emits that and a warning, if
     /// it is the first one; returns true if so.
     #[cold]
-    fn pass_code(&mut self, before: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<bool> {
+    fn pass_code(&mut self, before: &str, emit: &mut ChoiceEmit) -> io::Result<bool> {
         self.search.reset();
         self.context.enter_call();
         if std::mem::replace(&mut self.has_warned, true) {
@@ -569,7 +569,7 @@ impl Machine {
     }
 
     /// Emits what stood before a marker.
-    fn content(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    fn content(&mut self, text: &str, emit: &mut ChoiceEmit) -> Done {
         if text.is_empty() {
             return Ok(());
         }
@@ -592,12 +592,7 @@ impl Machine {
 
     /// Goes where a marker leads.
     #[inline(never)]
-    fn marker(
-        &mut self,
-        marker: &Marker<'_>,
-        text: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    fn marker(&mut self, marker: &Marker<'_>, text: &str, emit: &mut ChoiceEmit) -> Done {
         let &Marker { go, ref words, .. } = marker;
         if let Go::Doubt(id) = go {
             self.follow(text);

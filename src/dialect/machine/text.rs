@@ -1,6 +1,5 @@
 //! The answer's text and its regions.
 
-use std::io;
 use std::sync::Arc;
 
 use crate::dialect::body::calls::{ChoiceEmit, warn};
@@ -9,18 +8,18 @@ use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenRegion, OpenText, TextPlace};
 use crate::dialect::machine::{Machine, rules, strays};
 use crate::dialect::spec::Role;
-use crate::event::{Block, Kind, Loose, Reasoning, Text, WarningCode, Withdrawn};
+use crate::event::{Block, Done, Kind, Loose, Reasoning, Text, WarningCode, Withdrawn};
 use crate::json;
 use crate::scan::{Captures, attributes};
 
 /// The most text that is held back to find out whether it is reasoning, in bytes.
 const MAX_UNDECIDED: usize = 64 << 10;
 
-fn emit_text(text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+fn emit_text(text: &str, emit: &mut ChoiceEmit) -> Done {
     if text.is_empty() { Ok(()) } else { emit.feed(Kind::Text(Text { text, channel: None })) }
 }
 
-pub(crate) fn emit_reasoning(text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+pub(crate) fn emit_reasoning(text: &str, emit: &mut ChoiceEmit) -> Done {
     emit.feed(Kind::Reasoning(Reasoning { text, ..Reasoning::default() }))
 }
 
@@ -35,7 +34,7 @@ impl Machine {
     }
 
     /// Emits a piece of the answer, or holds it back.
-    pub(crate) fn text(&mut self, text: &str, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn text(&mut self, text: &str, emit: &mut ChoiceEmit) -> Done {
         let space = match &mut self.place {
             TextPlace::Text(OpenText { undecided: Some(undecided), .. }) => {
                 undecided.push_str(text);
@@ -59,7 +58,7 @@ impl Machine {
     }
 
     /// Emits what was undecided as the answer.
-    pub(crate) fn decide_as_text(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn decide_as_text(&mut self, emit: &mut ChoiceEmit) -> Done {
         let TextPlace::Text(open) = &mut self.place else { return Ok(()) };
         let Some(text) = open.undecided.take() else { return Ok(()) };
         self.renew();
@@ -68,7 +67,7 @@ impl Machine {
 
     /// Ends the text before a marker: what was undecided is the answer, unless
     /// it's white space before the first marker.
-    pub(crate) fn leave_text(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn leave_text(&mut self, emit: &mut ChoiceEmit) -> Done {
         if let TextPlace::Text(open) = &mut self.place {
             open.undecided.take_if(|text| text.trim_ascii().is_empty());
         }
@@ -77,11 +76,7 @@ impl Machine {
     }
 
     /// Emits the blocks that are open and will have no closer.
-    pub(crate) fn end_blocks(
-        &mut self,
-        message: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn end_blocks(&mut self, message: &str, emit: &mut ChoiceEmit) -> Done {
         let mut region = match &mut self.place {
             TextPlace::Region(open) => Some(open),
             _ => None,
@@ -100,8 +95,8 @@ impl Machine {
         &mut self,
         id: RegionId,
         words: &Captures<'_>,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+        emit: &mut ChoiceEmit,
+    ) -> Done {
         let form = Arc::clone(self.grammars.region(id));
         // A block inside a region is a part of it.
         if form.role != Role::Block || !matches!(self.place, TextPlace::Region(_)) {
@@ -117,11 +112,7 @@ impl Machine {
         Ok(())
     }
 
-    pub(crate) fn region_content(
-        &mut self,
-        text: &str,
-        emit: &mut ChoiceEmit<'_>,
-    ) -> io::Result<()> {
+    pub(crate) fn region_content(&mut self, text: &str, emit: &mut ChoiceEmit) -> Done {
         let TextPlace::Region(open) = &mut self.place else { return Ok(()) };
         match open.form.role {
             Role::Text => {
@@ -137,7 +128,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn end_region(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn end_region(&mut self, emit: &mut ChoiceEmit) -> Done {
         let mut text = OpenText::default();
         if let TextPlace::Region(open) = &mut self.place {
             match open.form.role {
@@ -185,7 +176,7 @@ impl Machine {
 
     /// Takes a closer without its opener: all text before it was reasoning, which is emitted so if it
     /// was undecided. Calls that came before it were drafts.
-    pub(crate) fn stray(&mut self, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+    pub(crate) fn stray(&mut self, emit: &mut ChoiceEmit) -> Done {
         let TextPlace::Text(open) = &mut self.place else { return Ok(()) };
         open.is_start = true;
         let undecided = open.undecided.take();
@@ -210,7 +201,7 @@ impl Machine {
     }
 }
 
-fn emit_block(open: &mut OpenRegion, emit: &mut ChoiceEmit<'_>) -> io::Result<()> {
+fn emit_block(open: &mut OpenRegion, emit: &mut ChoiceEmit) -> Done {
     let text = std::mem::take(&mut open.block);
     let members = attributes(&open.words.attributes);
     let attributes = json::object(members.map(|(key, value)| (key, json::quote(value))));

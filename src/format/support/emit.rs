@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use crate::event::{
-    Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason, Key,
-    Kind, Loose, MAX_CHOICES, Native, Of, Output, Piece, ProviderEvent, Reason, Reasoning, Start,
-    Text, Warning, WarningCode, Withdrawn,
+    self, Arguments, Block, CallEnd, CallPart, Code, Emit, Event, Failure, Finish, FinishReason,
+    Key, Kind, Loose, MAX_CHOICES, Native, Of, Output, Piece, ProviderEvent, Reason, Reasoning,
+    Start, Text, Warning, WarningCode, Withdrawn,
 };
 use crate::format::support::finish;
 use crate::format::support::misnamed;
@@ -16,7 +16,7 @@ use crate::frame::Frame;
 use crate::json::{self, Str};
 
 /// The result of emitting. Fails only if writing does.
-pub type Done = io::Result<()>;
+pub type Done = event::Done;
 
 /// Emits the events of a decoder.
 pub struct EventOut<'o> {
