@@ -159,17 +159,17 @@ impl Machine {
             Some(text) => {
                 let at = (choice, Slot::Call(part.key));
                 let manner = (scope.cumulative, true);
-                let Some(growing) = self.open.new_part(at, text, manner, out)? else {
-                    return Ok(());
-                };
-                Some(growing)
+                Some(self.open.new_part(at, text, manner, out)?)
             }
         };
         let (text, is_all) = match &growing {
-            Some(GrownText::New(new)) => (Some(&**new), false),
-            Some(GrownText::Changed) => (text, true),
+            Some(None) => (None, false),
+            Some(Some(GrownText::New(new))) => (Some(&**new), false),
+            Some(Some(GrownText::Changed)) => (text, true),
             None => (text, scope.is_whole && is_known),
         };
+        // What it adds may be no text: a name, a signature.
+        let json = json.filter(|_| !matches!(growing, Some(None)));
         if let Some(said) = self.open.said(choice, &part) {
             said.add(part.name, text.map(Str::as_str).or(json), is_all || text.is_none());
         }
