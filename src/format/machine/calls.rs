@@ -1,6 +1,7 @@
 //! Calls and their results, as rules have them.
 
 use std::borrow::Cow;
+use std::io;
 
 use smallvec::SmallVec;
 
@@ -10,11 +11,66 @@ use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::rule::{ReadCall, ReadResult};
 use crate::format::machine::said::SaidCall;
 use crate::format::machine::state::{Collected, Scope};
+use crate::format::spec::CallSpec;
 use crate::format::support::blocks::OpenIndexedBlock;
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::{GrownText, hash};
 use crate::format::support::function::emit_arguments;
 use crate::format::support::prelude::*;
+
+/// All that an object says of a call.
+struct CallRead<'c> {
+    spec: &'static CallSpec,
+    scope: Scope<'c>,
+    /// The call, or a piece of it, without its key and its arguments.
+    part: CallPart<'c>,
+    /// The JSON of the arguments or of a piece of them, and its text if it is a string.
+    json: Option<&'c str>,
+    text: Option<&'c Str<'c>>,
+    /// What may be the arguments of a call that has none.
+    misnamed: Option<&'c str>,
+    /// What the model wrote in place of arguments that can be read.
+    invalid: Option<&'c str>,
+    /// What pieces of the call have in common beside its id, if all of that is there.
+    key: Option<u64>,
+    /// True if its arguments are text.
+    is_free: bool,
+    /// True if a whole call waits for its result.
+    is_held: bool,
+}
+
+/// What an object is to the calls that came before.
+enum CallCase {
+    /// A whole call that has come.
+    Again,
+    /// A whole call, under the key of one that has another name.
+    Renamed(Key),
+    /// A block, or a piece of one: it is of the call at the block's index. True if that begins.
+    Block(u64, bool),
+    /// A call whose arguments are not what its tool takes.
+    Invalid,
+    /// A piece without an id and a key, where calls have one: it is of the latest call.
+    OfLatest,
+    /// A call that is told by its id or key, and is a new one without, or a piece of one.
+    Told,
+}
+
+/// What an object adds to the arguments of its call.
+enum NewArguments<'c> {
+    Nothing,
+    Piece(Cow<'c, Str<'c>>),
+    /// A string of all of them, in place of what has come.
+    All(&'c Str<'c>),
+    /// All of them, as a value that is no string.
+    Value(&'c str),
+}
+
+impl<'c> CallRead<'c> {
+    /// Returns the text of the arguments; of a value that is no string, its JSON.
+    fn said(&self) -> Option<&'c str> {
+        self.text.map(Str::as_str).or(self.json)
+    }
+}
 
 impl Machine {
     /// Emits a call, or a piece of one.
@@ -25,113 +81,111 @@ impl Machine {
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        let id = match fields.word(&call.id) {
-            given if call.spec.until => self.open.id_of_continued(given, out)?,
-            given => given,
-        };
-        let executor = self.spec.log.map_or(self.spec.executor, |_| Some(Executor::Agent));
-        let (name, signature) = (fields.text(&call.name), fields.word(&call.signature));
-        let [item, namespace, kind] =
-            [&call.item, &call.namespace, &call.of_type].map(|place| fields.word(place));
-        let is_provided = fields.flag(&call.provider);
+        let id = self.open.id_of_call(call.spec, fields.word(&call.id), out)?;
+        let name = fields.text(&call.name);
         let name = name.as_deref().and_then(Str::non_empty);
-        let json = fields.json(&call.arguments);
+        let words = [&call.signature, &call.item, &call.namespace, &call.of_type];
+        let words = words.map(|place| fields.word(place));
+        let [signature, item_id, namespace, kind] = words.each_ref().map(Option::as_deref);
+        let (json, invalid) = (fields.json(&call.arguments), fields.json(&call.invalid));
         let text = json.as_deref().and_then(json::as_str);
-        if self.tables.flags.is_log {
-            self.open.of_log.saw_call();
-        }
-        let said = text.as_ref().map(Str::as_str).or(json.as_deref());
-        if scope.is_whole && self.says_again(id.as_deref(), (name, said), scope) {
-            return Ok(());
-        }
-        if self.tables.flags.is_log {
-            self.open.of_log.call(name, id.as_deref(), scope.part);
-        }
+        let is_provided = fields.flag(&call.provider);
+        let is_held = self.spec.hold && !is_provided;
         let part = CallPart {
             id: id.as_deref(),
             name,
-            executor: is_provided.then_some(Executor::Provider).or(executor),
-            is_undecided: self.spec.hold && name.is_some() && !is_provided && scope.block.is_none(),
-            signature: signature.as_deref(),
-            item_id: item.as_deref(),
-            namespace: namespace.as_deref(),
-            kind: kind.as_deref(),
+            executor: self.executor(is_provided),
+            is_undecided: is_held && name.is_some() && scope.block.is_none(),
+            signature,
+            item_id,
+            namespace,
+            kind,
             native: scope.native,
             ..CallPart::default()
         };
-        self.open.native_calls += u64::from(scope.native.is_some());
-        if let (true, Some(open), Some(json)) = (call.spec.until, &mut self.open.chunked, &json) {
-            let text = text.as_ref().map_or(json.as_ref(), Str::as_str);
-            open.arguments.push_all(text.as_bytes());
-        }
-        if let Some(block) = scope.block {
-            return self.block_of_call(call, block, part, fields, out);
-        }
-        if !call.spec.invalid.is_empty() {
-            let json = fields.json(&call.invalid).unwrap_or(Cow::Borrowed("{}"));
-            return self.invalid(scope.choice, part, &json, out);
-        }
-        if fields.flag(&call.free) {
-            self.open.free.extend(id.as_deref().map(str::to_owned));
-        }
-        let is_free = id.as_deref().is_some_and(|id| self.open.free.contains(id));
-        let place = place(call, fields);
-        if !call.spec.key.is_empty() && place.is_none() && id.is_none() && !scope.is_whole {
-            return emit_arguments(scope.choice, part, json.as_deref(), out);
-        }
-        let (mut part, is_known) = self.open.calls(scope.choice).place_at(place, part, out)?;
-        // A repeated whole call without an id is recognised by its index.
-        if let Some(place) = place.filter(|_| scope.is_whole && part.id.is_none()) {
-            let is_first = self.open.whole.insert((scope.choice, place));
-            if is_known && !is_first {
-                return Ok(());
-            }
-            if is_known && self.open.is_renamed(scope.choice, &part) {
-                let json = json.as_deref().unwrap_or_default();
-                return out.call_fault(scope.choice, part.key, Reason::Conflict, json);
-            }
-            part.name = part.name.filter(|_| !is_known);
-        }
-        if (json.as_ref(), part.executor) == (None, None)
-            && let Some(misnamed) = self.misnamed(call, &part, fields, scope)
-        {
-            part.arguments = Arguments::Misnamed(misnamed);
-        }
-        let json = (json.as_deref(), text.as_ref());
-        self.arguments(part, (is_known, is_free), json, scope, out)?;
-        match scope.is_whole {
-            true if self.spec.hold && !is_provided => {
-                self.open.calls(scope.choice).hold(part.key, out)
-            }
-            true => self.open.calls(scope.choice).end_key(part.key, out),
-            false => Ok(()),
+        let is_bare = (json.as_ref(), part.executor) == (None, None);
+        let read = CallRead {
+            spec: call.spec,
+            scope,
+            part,
+            json: json.as_deref(),
+            text: text.as_ref(),
+            misnamed: if is_bare { fields.misnamed(call.spec) } else { None },
+            invalid: invalid.as_deref(),
+            key: key(call, fields),
+            is_free: fields.flag(&call.free),
+            is_held,
+        };
+        self.read_call(&read, out)
+    }
+
+    /// Returns who runs a call, if not the caller.
+    fn executor(&self, is_provided: bool) -> Option<Executor> {
+        match self.spec.log {
+            _ if is_provided => Some(Executor::Provider),
+            Some(_) => Some(Executor::Agent),
+            None => self.spec.executor,
         }
     }
 
-    /// Returns what may be the arguments of a call, or of a piece of one, that has none.
-    fn misnamed<'f>(
-        &mut self,
-        call: &ReadCall,
-        part: &CallPart,
-        fields: Fields<'f, '_>,
-        scope: Scope,
-    ) -> Option<&'f str> {
-        let misnamed = fields.misnamed(call.spec)?;
-        // Arguments may follow a name, but for a text that begins as they do.
-        let is_all = scope.is_whole || part.name.is_none() || misnamed.starts_with('"');
-        let said = self.open.said(scope.choice, part);
-        (is_all && !said.is_some_and(|said| said.has_arguments())).then_some(misnamed)
+    fn read_call(&mut self, read: &CallRead, out: &mut EventOut) -> Done {
+        let CallRead { scope, part, json, .. } = *read;
+        let case = self.call_case(read);
+        self.open.native_calls += u64::from(scope.native.is_some());
+        if self.tables.flags.is_log {
+            self.open.of_log.saw_call();
+            if !matches!(case, CallCase::Again) {
+                self.open.of_log.call(part.name, part.id, scope.part);
+            }
+        }
+        match case {
+            CallCase::Again => Ok(()),
+            CallCase::Renamed(key) => {
+                out.call_fault(scope.choice, key, Reason::Conflict, json.unwrap_or_default())
+            }
+            CallCase::Block(index, opens) => self.block_of_call(read, (index, opens), out),
+            CallCase::Invalid => self.invalid(read, out),
+            CallCase::OfLatest => emit_arguments(scope.choice, part, json, out),
+            CallCase::Told => self.told_call(read, out),
+        }
+    }
+
+    /// Decides what an object is to the calls that came before.
+    fn call_case(&mut self, read: &CallRead) -> CallCase {
+        let CallRead { spec, scope, part, key, .. } = *read;
+        if scope.is_whole && self.says_again(read) {
+            return CallCase::Again;
+        }
+        if let Some((index, opens)) = scope.block {
+            return CallCase::Block(index, opens);
+        }
+        if !spec.invalid.is_empty() {
+            return CallCase::Invalid;
+        }
+        let (None, choice) = (part.id, scope.choice) else { return CallCase::Told };
+        match key {
+            // Its key alone tells whether it came before.
+            Some(key) if scope.is_whole => {
+                let is_first = self.open.whole.insert((choice, key));
+                let known = self.open.calls(choice).at(key);
+                match known.map(|key| CallPart { key, ..part }) {
+                    Some(_) if !is_first => CallCase::Again,
+                    Some(part) if self.open.is_renamed(choice, &part) => {
+                        CallCase::Renamed(part.key)
+                    }
+                    Some(_) | None => CallCase::Told,
+                }
+            }
+            None if !scope.is_whole && !spec.key.is_empty() => CallCase::OfLatest,
+            Some(_) | None => CallCase::Told,
+        }
     }
 
     /// True if a whole call says once more what one of its id has said that was whole.
-    fn says_again(
-        &mut self,
-        id: Option<&str>,
-        (name, arguments): (Option<&str>, Option<&str>),
-        scope: Scope,
-    ) -> bool {
-        let number = id.and_then(|id| self.open.calls(scope.choice).whole_number(id));
-        let (Some(id), Some(number)) = (id, number) else { return false };
+    fn says_again(&mut self, read: &CallRead) -> bool {
+        let CallRead { scope, part, .. } = *read;
+        let number = part.id.and_then(|id| self.open.calls(scope.choice).whole_number(id));
+        let (Some(id), Some(number)) = (part.id, number) else { return false };
         if self.tables.flags.is_log {
             // An agent may say it in other words, or count its calls anew in each round: then it is
             // answered.
@@ -139,58 +193,75 @@ impl Machine {
                 || !self.open.calls(scope.choice).is_answered(id);
         }
         let mut said = SaidCall::default();
-        said.add(name, arguments, true);
+        said.add(part.name, read.said(), true);
         let known = self.open.said.get(&(scope.choice, number));
         known.is_some_and(|known| known.is_repeated_by(&said))
     }
 
-    /// Emits the arguments of a call, or a piece of them.
+    /// Emits a call that is told by its id or key, and is a new one without, or a piece of one.
+    fn told_call(&mut self, read: &CallRead, out: &mut EventOut) -> Done {
+        let CallRead { spec, scope, part, .. } = *read;
+        if spec.until {
+            self.open.go_on(read.said());
+        }
+        if read.is_free {
+            self.open.free.extend(part.id.map(str::to_owned));
+        }
+        let calls = self.open.calls(scope.choice);
+        let (mut part, is_known) = calls.place_at(read.key, part, out)?;
+        // The whole of a call that only its key tells has the name of its pieces, once more.
+        if scope.is_whole && is_known && part.id.is_none() {
+            part.name = None;
+        }
+        if let Some(misnamed) = read.misnamed {
+            // Arguments may follow a name, but for a text that begins as they do.
+            let is_all = scope.is_whole || part.name.is_none() || misnamed.starts_with('"');
+            let said = self.open.said(scope.choice, &part);
+            if is_all && !said.is_some_and(|said| said.has_arguments()) {
+                part.arguments = Arguments::Misnamed(misnamed);
+            }
+        }
+        self.arguments(read, part, scope.is_whole && is_known, out)?;
+        let calls = self.open.calls(scope.choice);
+        match scope.is_whole {
+            true if read.is_held => calls.hold(part.key, out),
+            true => calls.end_key(part.key, out),
+            false => Ok(()),
+        }
+    }
+
+    /// Emits the arguments of a call, or a piece of them. With `is_again`, all of them come, after
+    /// pieces of the call.
     fn arguments(
         &mut self,
+        read: &CallRead,
         part: CallPart,
-        (is_known, is_free): (bool, bool),
-        (json, text): (Option<&str>, Option<&Str>),
-        scope: Scope,
+        is_again: bool,
         out: &mut EventOut,
     ) -> Done {
-        let choice = scope.choice;
-        let growing = match text.filter(|_| scope.is_cumulative() && !is_free) {
-            None => None,
-            Some(text) => {
-                let at = (choice, Slot::Call(part.key));
-                let manner = (scope.cumulative, true);
-                Some(self.open.new_part(at, text, manner, out)?)
-            }
-        };
-        let (text, is_all) = match &growing {
-            Some(None) => (None, false),
-            Some(Some(GrownText::New(new))) => (Some(&**new), false),
-            Some(Some(GrownText::Changed)) => (text, true),
-            None => (text, scope.is_whole && is_known),
-        };
-        // What it adds may be no text: a name, a signature.
-        let json = json.filter(|_| !matches!(growing, Some(None)));
-        if let Some(said) = self.open.said(choice, &part) {
-            said.add(part.name, text.map(Str::as_str).or(json), is_all || text.is_none());
+        let choice = read.scope.choice;
+        if part.id.is_some_and(|id| self.open.free.contains(id)) {
+            return self.free_arguments(read, part, out);
         }
-        match (json, text) {
-            (None, _) => out.call(choice, part),
-            // Its text comes once more when it is whole.
-            _ if is_free && !scope.is_whole => out.call(choice, part),
-            (Some(json), _) if is_free => {
-                let text = json::text(json);
-                let arguments = Arguments::Free(text.as_str());
-                out.call(choice, CallPart { arguments, ..part })
+        let new = self.new_arguments(read, part.key, is_again, out)?;
+        if let Some(said) = self.open.said(choice, &part) {
+            match &new {
+                NewArguments::Nothing => said.add(part.name, None, false),
+                NewArguments::Piece(text) => said.add(part.name, Some(text.as_str()), false),
+                NewArguments::All(text) => said.add(part.name, Some(text.as_str()), true),
+                NewArguments::Value(json) => said.add(part.name, Some(json), true),
             }
-            (_, Some(text)) if is_all && text.is_empty() => out.call(choice, part),
-            (_, Some(text)) if is_all => out.call_done(choice, part, text),
-            (_, Some(text)) => {
-                out.call_fragment(choice, part, text)?;
-                if growing.is_some() { self.open.warn_of_repeats(out) } else { Ok(()) }
+        }
+        match new {
+            NewArguments::Nothing => out.call(choice, part),
+            NewArguments::Piece(text) => {
+                out.call_fragment(choice, part, &text)?;
+                self.open.warn_of_repeats(out)
             }
-            (Some(json), None) => {
-                let arguments = match scope.is_body {
-                    _ if is_all => Arguments::Done(json),
+            NewArguments::All(text) => out.call_done(choice, part, text),
+            NewArguments::Value(json) => {
+                let arguments = match read.scope.is_body {
+                    _ if is_again => Arguments::Done(json),
                     true => Arguments::of_value(json),
                     false => Arguments::Value(json),
                 };
@@ -199,27 +270,62 @@ impl Machine {
         }
     }
 
+    /// Returns what an object adds to the arguments of the call of a key.
+    fn new_arguments<'c>(
+        &mut self,
+        read: &CallRead<'c>,
+        key: Key,
+        is_again: bool,
+        out: &mut EventOut,
+    ) -> io::Result<NewArguments<'c>> {
+        let scope = read.scope;
+        let Some(text) = read.text else {
+            return Ok(read.json.map_or(NewArguments::Nothing, NewArguments::Value));
+        };
+        if !scope.is_cumulative() {
+            return Ok(match is_again {
+                true if text.is_empty() => NewArguments::Nothing,
+                true => NewArguments::All(text),
+                false => NewArguments::Piece(Cow::Borrowed(text)),
+            });
+        }
+        let at = (scope.choice, Slot::Call(key));
+        Ok(match self.open.new_part(at, text, (scope.cumulative, true), out)? {
+            None => NewArguments::Nothing,
+            Some(GrownText::New(new)) => NewArguments::Piece(new),
+            Some(GrownText::Changed) => NewArguments::All(text),
+        })
+    }
+
+    /// Emits the arguments of a call that takes text. They come once more when it is whole.
+    fn free_arguments(&mut self, read: &CallRead, part: CallPart, out: &mut EventOut) -> Done {
+        let choice = read.scope.choice;
+        let is_all = read.scope.is_whole || read.text.is_none();
+        if let Some(said) = self.open.said(choice, &part) {
+            said.add(part.name, read.said(), is_all);
+        }
+        let text = read.json.filter(|_| read.scope.is_whole).map(json::text);
+        let arguments = text.as_ref().map_or(part.arguments, |text| Arguments::Free(text.as_str()));
+        out.call(choice, CallPart { arguments, ..part })
+    }
+
     /// Emits a piece of the call that a block is. No arguments at its start stand for what is to come.
     fn block_of_call(
         &mut self,
-        call: &ReadCall,
+        read: &CallRead,
         (index, opens): (u64, bool),
-        part: CallPart,
-        fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        let json = fields.json(&call.arguments);
         let blocks = &mut self.open.blocks;
         let key = if opens { blocks.next_key() } else { blocks.call_at(index, out)? };
-        let mut part = CallPart { key, ..part };
-        if !opens && (json.as_ref(), part.executor) == (None, None) {
+        let mut part = CallPart { key, ..read.part };
+        if !opens && (read.json, part.executor) == (None, None) {
             if part.id.or(part.name).or(part.signature).is_none() {
                 out.lost()?;
             }
-            part.arguments =
-                fields.misnamed(call.spec).map_or(Arguments::None, Arguments::Misnamed);
+            part.arguments = read.misnamed.map_or(Arguments::None, Arguments::Misnamed);
         }
-        match json.as_deref() {
+        match read.json {
             None | Some("\"\"") => out.call(0, part)?,
             Some("{}") => {
                 out.call(0, CallPart { arguments: Arguments::Placeholder("{}"), ..part })?;
@@ -230,11 +336,14 @@ impl Machine {
     }
 
     /// Ends a call whose arguments are not what its tool takes.
-    fn invalid(&mut self, choice: u64, part: CallPart, json: &str, out: &mut EventOut) -> Done {
-        if let Some(id) = part.id.filter(|id| self.open.calls(choice).has_ended(id)) {
+    fn invalid(&mut self, read: &CallRead, out: &mut EventOut) -> Done {
+        let (choice, part) = (read.scope.choice, read.part);
+        let calls = self.open.calls(choice);
+        if let Some(id) = part.id.filter(|id| calls.has_ended(id)) {
             return out.withdraw_call(id);
         }
-        let held = part.id.and_then(|id| self.open.calls(choice).take_held(id));
+        let held = part.id.and_then(|id| calls.take_held(id));
+        let json = read.invalid.unwrap_or("{}");
         let text = json::as_str(json);
         let (reason, text) = match &text {
             Some(text) => (Reason::Malformed, text.as_str()),
@@ -243,9 +352,9 @@ impl Machine {
         if let Some(key) = held {
             return out.call_fault(choice, key, reason, text);
         }
-        let key = self.open.calls(choice).part(part, out)?;
+        let key = calls.part(part, out)?;
         match part.id {
-            Some(id) if self.open.calls(choice).close(id).is_none() => Ok(()),
+            Some(id) if calls.close(id).is_none() => Ok(()),
             _ => out.call_fault(choice, key, reason, text),
         }
     }
@@ -342,8 +451,8 @@ impl Machine {
     }
 }
 
-/// Returns the place that a call is known by, if the record has all of its keys.
-fn place(call: &ReadCall, fields: Fields) -> Option<u64> {
+/// Returns what the pieces of a call have in common, if the object has all of it.
+fn key(call: &ReadCall, fields: Fields) -> Option<u64> {
     let keys: SmallVec<[_; 2]> = call.key.iter().map(|place| fields.index(place)).collect();
     (keys.iter().all(Option::is_some) && !keys.is_empty()).then(|| hash(&keys))
 }

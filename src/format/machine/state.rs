@@ -10,7 +10,7 @@ use crate::event::{ByChoice, CallPart, Key, Kind, Output, Piece, ToolResult, War
 use crate::format::machine::log_message::LogMessage;
 use crate::format::machine::rule::RowFlags;
 use crate::format::machine::said::SaidCall;
-use crate::format::spec::Cumulative;
+use crate::format::spec::{CallSpec, Cumulative};
 use crate::format::support::blocks::{GatheredBlock, IndexedBlocks, OpenIndexedBlock};
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::{Emitted, GrownText, Growth, hash};
@@ -71,7 +71,7 @@ impl<'t> Scope<'t> {
 pub(super) struct MessageState {
     flags: RowFlags,
     calls: ByChoice<Calls>,
-    /// The places of calls that came whole.
+    /// The keys of calls that came whole.
     pub(super) whole: BTreeSet<(u64, u64)>,
     /// What the calls have said that have an id, by their choices and numbers.
     pub(super) said: BTreeMap<(u64, u64), SaidCall>,
@@ -321,12 +321,16 @@ impl MessageState {
         true
     }
 
-    /// Returns the id of the call that goes on until there is another: this one, if there is one.
-    pub(super) fn id_of_continued<'t>(
+    /// Returns the id of a call: this one, or that of the call that goes on until there is another.
+    pub(super) fn id_of_call<'t>(
         &mut self,
+        call: &CallSpec,
         given: Option<Cow<'t, str>>,
         out: &mut EventOut,
     ) -> io::Result<Option<Cow<'t, str>>> {
+        if !call.until {
+            return Ok(given);
+        }
         let open = self.chunked.as_ref().map(|call| call.id.as_str());
         if given.is_some() && given.as_deref() != open {
             self.end_chunked(out)?;
@@ -335,6 +339,13 @@ impl MessageState {
             self.chunked = id.map(begin);
         }
         Ok(given.or_else(|| self.chunked.as_ref().map(|call| Cow::Owned(call.id.clone()))))
+    }
+
+    /// The call that goes on has said more of its arguments.
+    pub(super) fn go_on(&mut self, said: Option<&str>) {
+        if let (Some(call), Some(said)) = (&mut self.chunked, said) {
+            call.arguments.push_all(said.as_bytes());
+        }
     }
 
     /// The call that goes on until something else comes has ended.

@@ -71,8 +71,12 @@ impl Calls {
 
     /// The call at a place has come to its end.
     pub(crate) fn end_at(&mut self, place: u64, out: &mut EventOut) -> Done {
-        let number = self.by_place.get(&place).copied();
-        number.map_or(Ok(()), |number| self.end_key(Key::Index(number), out))
+        self.at(place).map_or(Ok(()), |key| self.end_key(key, out))
+    }
+
+    /// Returns the key of the call at a place, if there is one.
+    pub(crate) fn at(&self, place: u64) -> Option<Key> {
+        self.by_place.get(&place).copied().map(Key::Index)
     }
 
     /// True if there has been a call of this id.
