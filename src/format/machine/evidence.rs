@@ -16,7 +16,7 @@ pub(in crate::format) fn proves(spec: &Spec, record: &Record) -> bool {
 }
 
 /// True if a rule is for a record, even one that proves nothing.
-pub(super) fn applies(spec: &Spec, record: &Record) -> bool {
+pub(super) fn has_rule_for(spec: &Spec, record: &Record) -> bool {
     shows(spec, record, true)
 }
 

@@ -37,7 +37,7 @@ use crate::event::{self, FinishReason, Key, Kind, Of, Piece, ProviderEvent, Warn
 use crate::format::machine::fields::{Fields, Index};
 pub(in crate::format) use crate::format::machine::layout::RowTables;
 use crate::format::machine::layout::{RecordValues, Table};
-use crate::format::machine::rule::{Place, ReadFailure, ReadRule, ReadStart};
+use crate::format::machine::rule::{Place, ReadFailure, ReadRule, ReadStart, Within};
 use crate::format::machine::state::{MessageState, Scope};
 use crate::format::repeatable::Repeatable;
 use crate::format::spec::{Begin, End, Row, Spec, Word, fits, is_one_of};
@@ -145,7 +145,7 @@ impl Format {
 
     /// True if a rule of the format's row is for a record, even if others have such records.
     pub(crate) fn has_rule_for(&self, record: &Record<'_>) -> bool {
-        self.row.is_some_and(|row| evidence::applies(row.spec, record))
+        self.row.is_some_and(|row| evidence::has_rule_for(row.spec, record))
     }
 
     /// Returns by what a first record shows the format, in words, if the format is a row.
@@ -308,7 +308,7 @@ impl Machine {
         if let Some(Index::Number(choice)) = fields.index(&rule.choice) {
             scope.choice = choice;
         }
-        self.place(rule, &mut scope, fields, out)?;
+        self.enter(&rule.at, &mut scope, fields, out)?;
         // These change more than what is emitted.
         let is_kept = scope.part.is_some()
             || scope.is_cumulative()
@@ -430,35 +430,35 @@ impl Machine {
     }
 
     /// Finds the block or the part that an object is of.
-    fn place(
+    fn enter(
         &mut self,
-        rule: &ReadRule,
+        at: &Within,
         scope: &mut Scope,
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        match rule.at.as_slice() {
-            [] => Ok(()),
-            [place] if self.tables.flags.has_blocks => {
-                let index = fields.index(place).map(|index| match index {
+        match at {
+            Within::Message => {}
+            Within::Block { index, opens } => {
+                let index = fields.index(index).map(|index| match index {
                     Index::Number(number) => number,
                     name => hash(&name),
                 });
                 let blocks = &mut self.open.blocks;
-                let index = match rule.spec.open {
+                let index = match opens {
                     true => blocks.place_new(index, out)?,
                     false => blocks.place(index, out)?,
                 };
-                scope.block = Some((index, rule.spec.open));
-                Ok(())
+                scope.block = Some((index, *opens));
             }
-            all => {
-                let names: SmallVec<[_; 2]> = all.iter().map(|place| fields.index(place)).collect();
+            Within::Part(names) => {
+                let names: SmallVec<[_; 2]> =
+                    names.iter().map(|place| fields.index(place)).collect();
                 let key = (scope.choice, scope.part, &names);
                 scope.part = Some(self.open.part(hash(&key), scope.is_whole, out)?);
-                Ok(())
             }
         }
+        Ok(())
     }
 
     /// Emits what an object holds of what the model wrote.

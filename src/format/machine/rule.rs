@@ -66,7 +66,7 @@ pub(super) struct ReadRule {
     pub(super) not: Vec<Place>,
     pub(super) is: Vec<(Place, Word)>,
     pub(super) choice: Place,
-    pub(super) at: Vec<Place>,
+    pub(super) at: Within,
     pub(super) session: ReadStart,
     pub(super) of: Place,
     pub(super) role: Place,
@@ -96,6 +96,18 @@ pub(super) struct ReadRule {
     pub(super) end: Place,
     /// The place of what no word says.
     pub(super) hook: Place,
+}
+
+/// Where in its message an object stands.
+pub(super) enum Within {
+    Message,
+    /// In the block of this index, or name. Where the rules of a row open blocks, one place is that.
+    Block {
+        index: Place,
+        opens: bool,
+    },
+    /// In the part that has these indexes or names.
+    Part(Vec<Place>),
 }
 
 /// A call and its places.
@@ -196,8 +208,6 @@ pub(super) struct RowFlags {
     pub(super) has_whole_calls: bool,
     /// Texts that are of no part may come both in pieces and whole, or replace others.
     pub(super) mixes_texts: bool,
-    /// Blocks begin and end.
-    pub(super) has_blocks: bool,
     /// Some counts are those of all of the message.
     pub(super) has_totals: bool,
     /// Records of several origins repeat each other.
@@ -313,7 +323,7 @@ impl ReadRule {
             finish: read.text(rule.finish),
             stop_sequence: read.text(rule.stop_sequence),
             choice: read.index(rule.choice),
-            at: read.all(rule.at, Wanted::Index),
+            at: Within::new(rule, spec, read.all(rule.at, Wanted::Index)),
             call: rule.call.as_ref().map(|call| read.call(call)),
             result: rule.result.as_ref().map(|result| read.result(result)),
             block: rule.block.as_ref().map(|block| read.block(block)),
@@ -339,6 +349,17 @@ impl ReadRule {
             read.one(places, Wanted::Nothing);
         }
         read_rule
+    }
+}
+
+impl Within {
+    fn new(rule: &Rule, spec: &Spec, mut places: Vec<Place>) -> Within {
+        let has_blocks = spec.on.iter().any(|rule| rule.open);
+        match places.as_slice() {
+            [] => Within::Message,
+            [_] if has_blocks => Within::Block { index: places.remove(0), opens: rule.open },
+            _ => Within::Part(places),
+        }
     }
 }
 
@@ -460,7 +481,6 @@ impl RowFlags {
             mixes_texts: !is_log
                 && any_text(&|rule, extents| extents.whole || is_more(rule))
                 && any_text(&|rule, extents| extents.in_pieces && !is_more(rule)),
-            has_blocks: spec.on.iter().any(|rule| rule.open),
             has_totals: spec.on.iter().any(|rule| rule.total),
             has_origins: is_log && any(&|rule, _| !matches!(rule.origin, "" | "all")),
         }
