@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::format::machine::evidence;
-use crate::format::machine::layout::{HEAD, JOINT, Layout, RecordValues, RowTables, Table, Value};
+use crate::format::machine::layout::{JOINT, ReadObject, RecordValues, RowTables, Table, Value};
 use crate::format::machine::rule::{Place, ReadRule, RecordPlaces, Way};
 use crate::format::spec::{CallSpec, Word, fits, is_one_of, paths, split_test};
 use crate::json::{self, Str};
@@ -13,16 +13,29 @@ use crate::json::{self, Str};
 pub(super) struct Fields<'r, 't> {
     tables: &'static RowTables,
     values: &'r RecordValues<'t>,
-    pub(super) table: &'static Table,
-    layout: &'static Layout,
-    /// That of the record that the object is in.
-    record: &'static Layout,
-    /// Where the object's values begin.
-    begin: usize,
-    /// The number of the member, from 1; 0 for the object itself.
-    base: usize,
+    object: &'r ReadObject<'t>,
+    /// The slot of the member's key; none for the object itself.
+    key: Option<usize>,
     position: u64,
     event: &'r str,
+}
+
+/// What a place leads to.
+enum Found<'r, 't> {
+    Value(&'r Value<'t>),
+    /// Objects of a group, or one that stands in a string.
+    Objects(&'static Table, &'r Value<'t>),
+    /// The JSON of the object itself.
+    Here(&'r str),
+    /// The frame's data.
+    Data(&'r str),
+    /// A word that the row has itself.
+    Literal(Word),
+    /// Another word that is no value of the object's.
+    Word(&'r str),
+    Position(u64),
+    Joined(&'r [Place]),
+    Made(&'r [(Word, Place)]),
 }
 
 /// The index or the name of a block, of a part or of a call.
@@ -36,86 +49,99 @@ impl<'r, 't> Fields<'r, 't> {
     /// Returns the fields of a record that was read.
     pub(super) fn of_record(
         tables: &'static RowTables,
-        table: &'static Table,
         values: &'r RecordValues<'t>,
         event: &'r str,
     ) -> Self {
-        let (_, case) = next(values, 0);
-        let layout = tables.layout(table, case);
-        let (record, begin, base, position) = (layout, 0, 0, 0);
-        Fields { tables, values, table, layout, record, begin, base, position, event }
+        Fields { tables, values, object: values.get(0), key: None, position: 0, event }
     }
 
-    /// Returns the rules for its members, and the keys of these.
-    pub(super) fn member_rules(&self) -> &'static [(Word, ReadRule)] {
-        &self.layout.members
+    /// Returns the fields of the record.
+    pub(super) fn record(&self) -> Self {
+        Fields { object: self.values.get(0), key: None, ..*self }
+    }
+
+    /// True if it is a record, or a member of one that is a record itself.
+    pub(super) fn is_record(&self) -> bool {
+        std::ptr::eq(self.object, self.values.get(0))
+    }
+
+    /// Returns the table of the object's rules.
+    pub(super) fn table(&self) -> &'static Table {
+        self.object.table
+    }
+
+    /// Returns the members that are there and that rules are for, with their keys and these.
+    pub(super) fn members(&self) -> impl Iterator<Item = (Word, &'static ReadRule, Self)> {
+        let fields = *self;
+        self.object.layout.members.iter().filter_map(move |member| {
+            fields.slot(member.slot)?;
+            Some((member.key, &member.rule, Fields { key: Some(member.slot), ..fields }))
+        })
     }
 
     /// Returns the rules that it may be for.
     pub(super) fn rules(&self) -> impl Iterator<Item = &'static ReadRule> {
-        let (kind, is_other) = (self.kind(), self.layout.is_of_others);
-        self.layout.rules.iter().filter(move |rule| !is_other || rule.spec.is_of(kind))
+        let (kind, is_other) = (self.kind(), self.object.layout.is_of_others);
+        self.object.layout.rules.iter().filter(move |rule| !is_other || rule.spec.is_of(kind))
     }
 
     /// Returns the places that every record is asked for.
     pub(super) fn record_places(&self) -> &'static RecordPlaces {
-        &self.record.record
+        &self.values.get(0).layout.record
     }
 
     /// Returns the object's kind; of a member, its key.
     pub(super) fn kind(&self) -> &'r str {
-        let key = self.layout.key(self.base).and_then(|slot| self.slot(slot));
-        match key.unwrap_or_else(|| self.values.get(self.begin + 1)) {
-            Value::Text(key) => key.as_str(),
-            Value::Kind(kind) => kind,
-            _ => "",
+        match self.key.and_then(|slot| self.slot(slot)) {
+            Some(Value::Text(key)) => key.as_str(),
+            _ => &self.object.kind,
         }
     }
 
     /// Returns the object's JSON text.
     pub(super) fn here(&self) -> &'r str {
-        match self.values.get(self.begin + 2) {
-            Value::Json(json) => json,
-            _ => "",
-        }
+        self.object.json
     }
 
-    /// Returns the fields of a member of the object, which is counted from 1, if it is there.
-    pub(super) fn member(&self, number: usize) -> Option<Self> {
-        self.slot(self.layout.key(number)?)?;
-        Some(Fields { base: number, ..*self })
+    /// Returns the key of the object's first member.
+    pub(super) fn first_key(&self) -> Cow<'r, str> {
+        let members = json::members(self.here());
+        members.into_iter().next().map_or(Cow::Borrowed(""), |(key, _)| key)
     }
 
     fn slot(&self, slot: usize) -> Option<&'r Value<'t>> {
-        let value = self.values.get(self.begin + HEAD + slot);
+        let value = self.values.value(self.object, slot);
         Some(value).filter(|value| !matches!(value, Value::Nothing))
     }
 
-    /// Returns the fields of the record.
-    pub(super) fn record(&self) -> Self {
-        Fields { layout: self.record, begin: 0, base: 0, ..*self }
-    }
-
-    /// Returns what `get` finds on the first way to a place that leads to anything.
-    fn first<T>(&self, place: &'r Place, get: &dyn Fn(&Self, &'r Way) -> Option<T>) -> Option<T> {
+    /// Returns what the first way to a place leads to that leads to anything.
+    fn find(&self, place: &'r Place) -> Option<Found<'r, 't>> {
+        let word = |word: &'r str| Some(Found::Word(word)).filter(|_| !word.is_empty());
         place.ways.iter().find_map(|way| match way {
-            Way::Record(number) => self.record().first(self.record_place(*number), get),
-            way => get(self, way),
+            Way::Slot(slot) => self.slot(*slot).map(Found::Value),
+            Way::Objects { slot, group } => {
+                Some(Found::Objects(self.tables.group(*group), self.slot(*slot)?))
+            }
+            Way::Record(number) => self.record().find(self.place_of_record(*number)),
+            Way::Here => Some(Found::Here(self.here())),
+            Way::Data => Some(Found::Data(self.here())),
+            Way::Literal(word) => Some(Found::Literal(word)),
+            Way::Kind => word(self.kind()),
+            Way::Star => word(open_part(&self.object.layout.patterns, self.kind())),
+            Way::Event => word(self.event),
+            Way::Position => Some(Found::Position(self.position)),
+            Way::Joined(parts) => Some(Found::Joined(parts)),
+            Way::Made(members) => Some(Found::Made(members)),
         })
     }
 
-    fn record_place(&self, number: usize) -> &'static Place {
-        &self.record.record_places[number]
+    fn place_of_record(&self, number: usize) -> &'static Place {
+        &self.values.get(0).layout.of_record[number]
     }
 
     /// True if anything but null stands there.
     pub(super) fn has(&self, place: &'r Place) -> bool {
-        self.first(place, &|fields, way| match way {
-            Way::Slot(slot) => fields.slot(*slot).map(drop),
-            Way::Kind | Way::Star | Way::Event => fields.word_of(way).map(drop),
-            _ => Some(()),
-        })
-        .is_some()
+        self.find(place).is_some()
     }
 
     /// True if a value of the record stands at a place, and not a word that the row itself has;
@@ -126,7 +152,7 @@ impl<'r, 't> Fields<'r, 't> {
         };
         any(&mut place.ways.iter().map(|way| match way {
             Way::Slot(slot) | Way::Objects { slot, .. } => Some(self.slot(*slot).is_some()),
-            Way::Record(number) => self.record().is_given(self.record_place(*number)),
+            Way::Record(number) => self.record().is_given(self.place_of_record(*number)),
             Way::Joined(parts) => any(&mut parts.iter().map(|it| self.is_given(it))),
             Way::Made(members) => any(&mut members.iter().map(|(_, it)| self.is_given(it))),
             Way::Here | Way::Data => Some(true),
@@ -147,35 +173,22 @@ impl<'r, 't> Fields<'r, 't> {
                 Some(path) => (self.record(), path),
                 None => (*self, path),
             };
-            let base = Some(fields.kind()).filter(|_| fields.base > 0);
-            fields.layout.unread(base, split_test(path).0, fields.here())
+            let base = fields.key.map(|_| fields.kind());
+            fields.object.layout.unread(base, split_test(path).0, fields.here())
         })
-    }
-
-    /// Returns a word that is no value of the object's.
-    fn word_of(&self, way: &Way) -> Option<&'r str> {
-        let word = match way {
-            Way::Literal(word) => return Some(word),
-            Way::Kind => self.kind(),
-            Way::Star => open_part(&self.layout.patterns, self.kind()),
-            Way::Event => self.event,
-            _ => "",
-        };
-        Some(word).filter(|word| !word.is_empty())
     }
 
     /// Returns the text that stands there.
     pub(super) fn text(&self, place: &'r Place) -> Option<Cow<'r, Str<'r>>> {
-        self.first(place, &|fields, way| match way {
-            Way::Slot(slot) => match fields.slot(*slot)? {
-                Value::Text(text) => Some(Cow::Borrowed(text)),
-                _ => None,
-            },
-            Way::Data => Some(Cow::Owned(Str::from(fields.here()))),
-            Way::Joined(parts) => Some(Cow::Owned(Str::from(fields.joined(parts)))),
-            Way::Position => Some(Cow::Owned(Str::from(fields.position.to_string()))),
-            way => fields.word_of(way).map(|word| Cow::Owned(Str::from(word))),
-        })
+        let text = match self.find(place)? {
+            Found::Value(Value::Text(text)) => return Some(Cow::Borrowed(text)),
+            Found::Data(data) => Str::from(data),
+            Found::Literal(word) | Found::Word(word) => Str::from(word),
+            Found::Position(position) => Str::from(position.to_string()),
+            Found::Joined(parts) => Str::from(self.joined(parts)),
+            Found::Value(_) | Found::Objects(..) | Found::Here(_) | Found::Made(_) => return None,
+        };
+        Some(Cow::Owned(text))
     }
 
     /// Returns a text that is made of places: of an object or a list it has the JSON.
@@ -195,28 +208,20 @@ impl<'r, 't> Fields<'r, 't> {
 
     /// Returns the JSON that stands there.
     pub(super) fn json(&self, place: &'r Place) -> Option<Cow<'r, str>> {
-        self.first(place, &|fields, way| match way {
-            Way::Slot(slot) => match fields.slot(*slot)? {
-                Value::Json(json) => Some(Cow::Borrowed(*json)),
-                _ => None,
-            },
-            Way::Here => Some(Cow::Borrowed(fields.here())),
-            Way::Position => Some(Cow::Owned(fields.position.to_string())),
-            Way::Joined(parts) => Some(Cow::Owned(json::quote(&fields.joined(parts)))),
-            Way::Data if json::is_json(fields.here()) => Some(Cow::Borrowed(fields.here())),
-            Way::Data => Some(Cow::Owned(json::quote(fields.here()))),
-            Way::Made(members) => {
-                let values = members.iter().map(|(name, place)| Some((*name, fields.json(place)?)));
-                let values: Vec<_> = values.flatten().collect();
-                Some(Cow::Owned(json::object(
-                    values.iter().map(|(name, json)| (*name, json.as_ref())),
-                )))
+        Some(match self.find(place)? {
+            Found::Value(Value::Json(json)) => Cow::Borrowed(*json),
+            Found::Here(json) => Cow::Borrowed(json),
+            Found::Data(data) if json::is_json(data) => Cow::Borrowed(data),
+            Found::Data(data) => Cow::Owned(json::quote(data)),
+            Found::Literal(word) if json::is_json(word) => Cow::Borrowed(word),
+            Found::Literal(word) | Found::Word(word) => Cow::Owned(json::quote(word)),
+            Found::Position(position) => Cow::Owned(position.to_string()),
+            Found::Made(members) => {
+                let values = members.iter().map(|(name, place)| Some((*name, self.json(place)?)));
+                Cow::Owned(json::object(values.flatten()))
             }
-            way => {
-                let word = fields.word_of(way)?;
-                let is_json = matches!(way, Way::Literal(_)) && json::is_json(word);
-                Some(if is_json { Cow::Borrowed(word) } else { Cow::Owned(json::quote(word)) })
-            }
+            Found::Joined(parts) => Cow::Owned(json::quote(&self.joined(parts))),
+            Found::Value(_) | Found::Objects(..) => return None,
         })
     }
 
@@ -239,49 +244,36 @@ impl<'r, 't> Fields<'r, 't> {
 
     /// Returns the number or the name that stands there.
     pub(super) fn index(&self, place: &'r Place) -> Option<Index<'r>> {
-        self.first(place, &|fields, way| match way {
-            Way::Slot(slot) => match fields.slot(*slot)? {
-                Value::Index(number) => Some(Index::Number(*number)),
-                Value::Text(text) => Some(Index::Name(Cow::Borrowed(text.as_str()))),
-                _ => None,
-            },
-            Way::Position => Some(Index::Number(fields.position)),
-            way => fields.word_of(way).map(|word| Index::Name(Cow::Borrowed(word))),
-        })
-    }
-
-    /// Returns what stands at the place of a group, and the group's table.
-    fn grouped(&self, place: &'r Place) -> Option<(&'static Table, &'r Value<'t>)> {
-        self.first(place, &|fields, way| match way {
-            Way::Objects { slot, group } => {
-                Some((fields.tables.group(*group), fields.slot(*slot)?))
-            }
+        match self.find(place)? {
+            Found::Value(Value::Index(number)) => Some(Index::Number(*number)),
+            Found::Value(Value::Text(text)) => Some(Index::Name(Cow::Borrowed(text.as_str()))),
+            Found::Position(position) => Some(Index::Number(position)),
+            Found::Literal(word) | Found::Word(word) => Some(Index::Name(Cow::Borrowed(word))),
             _ => None,
-        })
+        }
     }
 
     /// Returns the objects that stand there.
     pub(super) fn each(&self, place: &'r Place) -> impl Iterator<Item = Fields<'r, 't>> {
-        let (fields, mut position) = (*self, 0);
-        let mut objects = match self.grouped(place) {
-            Some((table, Value::Objects(Some((first, _))))) => Some((table, *first)),
+        let first = match self.find(place) {
+            Some(Found::Objects(_, Value::Objects(ends))) => ends.map(|(first, _)| first),
             _ => None,
         };
-        std::iter::from_fn(move || {
-            let (table, begin) = objects?;
-            let (after, case) = next(fields.values, begin);
-            objects = after.map(|after| (table, after));
-            let layout = fields.tables.layout(table, case);
-            let object = Fields { table, layout, begin, base: 0, position, ..fields };
-            position += 1;
-            Some(object)
+        let fields = *self;
+        let object = move |number| fields.values.get(number);
+        let objects = std::iter::successors(first.map(object), move |it| it.next.map(object));
+        (0..).zip(objects).map(move |(position, object)| Fields {
+            object,
+            key: None,
+            position,
+            ..fields
         })
     }
 
     /// Returns the record that stands there in a string, and its table.
     pub(super) fn encoded(&self, place: &'r Place) -> Option<(&'static Table, &'r Str<'t>)> {
-        match self.grouped(place)? {
-            (table, Value::Text(text)) => Some((table, text)),
+        match self.find(place)? {
+            Found::Objects(table, Value::Text(text)) => Some((table, text)),
             _ => None,
         }
     }
@@ -289,20 +281,9 @@ impl<'r, 't> Fields<'r, 't> {
     /// True if there are other places in the value that stands there: it is not only counts.
     pub(super) fn is_shared(&self, place: &Place) -> bool {
         place.ways.iter().any(|way| match way {
-            Way::Slot(slot) => self.layout.is_shared(*slot),
+            Way::Slot(slot) => self.object.layout.is_shared(*slot),
             way => matches!(way, Way::Here),
         })
-    }
-
-    /// Returns the key of the object's first member.
-    pub(super) fn first_key(&self) -> Cow<'r, str> {
-        let members = json::members(self.here());
-        members.into_iter().next().map_or(Cow::Borrowed(""), |(key, _)| key)
-    }
-
-    /// True if it is a record, or a member of one that is a record itself.
-    pub(super) fn is_record(&self) -> bool {
-        self.begin == 0
     }
 }
 
@@ -312,12 +293,4 @@ fn open_part<'k>(patterns: &[&str], kind: &'k str) -> &'k str {
     let Some((begin, end)) = pattern.and_then(|it| it.split_once('*')) else { return kind };
     let rest = kind.strip_prefix(begin).unwrap_or(kind);
     rest.strip_suffix(end).unwrap_or(rest)
-}
-
-/// Returns where the object after another one begins, and the case of that one.
-fn next(values: &RecordValues, begin: usize) -> (Option<usize>, usize) {
-    match values.get(begin) {
-        Value::Next(after, case) => (*after, *case),
-        _ => (None, 0),
-    }
 }

@@ -1,9 +1,15 @@
 //! The places of a row's rules as trees, and what stands at them in a record.
 //!
-//! Each kind of object has its own tree, which is made once, of the rules for that kind. One pass
-//! over an object takes what stands at a place and skips the rest by its structure; a record of
-//! usual size takes no allocation. An object's kind is looked for first: where it stands first, as
-//! it mostly does, that costs next to nothing.
+//! A row has [`RowTables`]: a [`Table`] of the rules for its records, and one for each group. A table
+//! has a [`Layout`] for each kind of object that its rules name, and one for all others. A layout
+//! has the rules for its kind: each place of theirs that is read is a slot, a number, and one tree
+//! of [`Node`]s leads from the object to all of them. All of that is made once.
+//!
+//! A record becomes [`RecordValues`]: its objects, of which it is the first itself and the others are
+//! those of groups, and for each the values of its slots. One pass over the record takes what
+//! stands at a place and skips the rest by its structure; a record of usual size takes no
+//! allocation. An object's kind is looked for first: where it stands first, as it mostly does, that
+//! costs next to nothing. [`Fields`](super::fields::Fields) reads the values.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -22,15 +28,13 @@ use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str}
 
 /// The tables of a row, which are made once.
 pub(in crate::format) struct RowTables {
-    pub(super) spec: &'static Spec,
+    spec: &'static Spec,
     pub(super) flags: RowFlags,
     /// Of records that say their kind, or whose frame does.
     plain: Table,
     /// The record is an object whose values are records; a value's key is its kind.
     keyed: Option<Table>,
     groups: Vec<Table>,
-    /// The places of records that rules ask for wherever they are.
-    record: Vec<(Places, Wanted)>,
     /// The keys that the row reads.
     keys: OnceLock<HashSet<&'static str>>,
 }
@@ -39,39 +43,26 @@ pub(in crate::format) struct RowTables {
 pub(super) struct Table {
     /// The words for an object's kind are joined; each stands at one of some places.
     kind: Vec<Vec<KindPlace>>,
-    /// The words, and the case of each.
-    words: Vec<(Word, usize)>,
-    /// The first is that of all other kinds.
-    cases: Vec<Case>,
+    /// The kinds that rules name.
+    kinds: Vec<(Word, Layout)>,
+    others: Layout,
     is_record: bool,
     /// True if the objects are calls, blocks, or pieces of them, as a turn has them.
     pub(super) is_native: bool,
 }
 
-/// The rules for one kind of object.
-struct Case {
-    rules: Vec<&'static Rule>,
-    /// The rules for the object's members, and the keys of these.
-    members: Vec<(Word, &'static Rule)>,
-    layout: OnceLock<Layout>,
-}
-
-/// The rules for one kind of object, with the places that they ask for. What stands at each has a
-/// slot, a number.
+/// The rules for one kind of object, with the places that they ask for.
 #[derive(Default)]
 pub(super) struct Layout {
     pub(super) rules: Vec<ReadRule>,
-    /// The rules for the object's members, and the keys of these.
-    pub(super) members: Vec<(Word, ReadRule)>,
-    /// True if the rules are for all kinds that have no case of their own.
+    pub(super) members: Vec<MemberRule>,
+    /// True if the rules are for all kinds that have no layout of their own.
     pub(super) is_of_others: bool,
     /// What is asked for if the object is a record.
     pub(super) record: RecordPlaces,
     /// The places of the record that rules ask for wherever they are.
-    pub(super) record_places: Vec<Place>,
+    pub(super) of_record: Vec<Place>,
     top: Node,
-    /// The slots that the keys of members are kept in.
-    keys: Vec<usize>,
     /// The kinds of the rules that are patterns.
     pub(super) patterns: Vec<Word>,
     /// The number of slots.
@@ -80,8 +71,16 @@ pub(super) struct Layout {
     is_text: bool,
     /// True if the object itself is asked for.
     is_here: bool,
-    /// True once all that the rules of the case ask for has been added.
+    /// True once all that the rules ask for has been added.
     is_complete: bool,
+}
+
+/// A rule for a member of the object.
+pub(super) struct MemberRule {
+    pub(super) key: Word,
+    /// The slot that the key is kept in, if the member is there.
+    pub(super) slot: usize,
+    pub(super) rule: ReadRule,
 }
 
 /// Where a word for an object's kind stands.
@@ -90,6 +89,9 @@ enum KindPlace {
     /// The keys that lead to it.
     Path(Vec<FieldKey>),
 }
+
+/// A place of the record that rules ask for wherever they are.
+type OfRecord = (Places, Wanted);
 
 /// What stands between the places that make a text.
 pub(super) const JOINT: &str = " + ";
@@ -118,15 +120,32 @@ struct NodeSlot {
     number: usize,
 }
 
-/// What stands at the places of a record. Each object begins with [`HEAD`] values of its own; those
-/// of its slots follow.
+/// What stands at the places of a record, and of the objects in it.
 #[derive(Default)]
-pub(super) struct RecordValues<'t>(SmallVec<[Value<'t>; 24]>);
+pub(super) struct RecordValues<'t> {
+    /// The first is the record.
+    objects: SmallVec<[ReadObject<'t>; 4]>,
+    /// The values of the slots of each.
+    slots: SmallVec<[Value<'t>; 16]>,
+}
 
-/// An object that is read.
+/// An object that was read.
+pub(super) struct ReadObject<'t> {
+    pub(super) table: &'static Table,
+    pub(super) layout: &'static Layout,
+    pub(super) kind: Cow<'t, str>,
+    /// Its text; of a record that is none, the frame's data.
+    pub(super) json: &'t str,
+    /// Where the values of its slots begin.
+    begin: usize,
+    /// The object after it in its list.
+    pub(super) next: Option<usize>,
+}
+
+/// An object that is being read.
 struct OpenObject<'o, 't> {
     tables: &'static RowTables,
-    /// Where its slots begin.
+    /// Where the values of its slots begin.
     begin: usize,
     values: &'o mut RecordValues<'t>,
 }
@@ -136,33 +155,25 @@ pub(super) enum Value<'t> {
     Text(Str<'t>),
     Json(&'t str),
     Index(u64),
-    Kind(Cow<'t, str>),
-    /// Where the first of some objects begins, and the last one.
+    /// The first of some objects, and the last one.
     Objects(Option<(usize, usize)>),
-    /// Where the object after this one begins, and the case that this one is.
-    Next(Option<usize>, usize),
 }
-
-/// The next object and the case, the kind, and the text of an object.
-pub(super) const HEAD: usize = 3;
 
 impl RowTables {
     pub(in crate::format) fn new(spec: &'static Spec) -> RowTables {
-        let table = |group: &'static Group| {
-            let table = Table::new(group.kind, group.on, is_keyed(group.kind), group.encoded);
-            Table { is_native: group.native, ..table }
-        };
         let mut record = Vec::new();
         for (_, rule) in spec.rules() {
             each_place_of(rule, spec, &mut |places, wanted| of_record(places, wanted, &mut record));
         }
+        let table = |group: &Group, is_keyed| Table::new(spec, group, is_keyed, &record);
+        let records = Group { kind: spec.kind, encoded: true, on: spec.on, ..Group::NEW };
+        let keyed = Group { kind: &[], ..records };
         RowTables {
             spec,
             flags: RowFlags::new(spec),
-            plain: Table::new(spec.kind, spec.on, false, true),
-            keyed: is_keyed(spec.kind).then(|| Table::new(&[], spec.on, true, true)),
-            groups: spec.groups.iter().map(table).collect(),
-            record,
+            plain: table(&records, false),
+            keyed: is_keyed(spec.kind).then(|| table(&keyed, true)),
+            groups: spec.groups.iter().map(|group| table(group, is_keyed(group.kind))).collect(),
             keys: OnceLock::new(),
         }
     }
@@ -181,92 +192,49 @@ impl RowTables {
     pub(super) fn group(&self, number: usize) -> &Table {
         &self.groups[number]
     }
+}
 
-    /// Returns the places of one kind of object.
-    pub(super) fn layout<'p>(&self, table: &'p Table, case: usize) -> &'p Layout {
-        let case = &table.cases[case];
-        case.layout.get_or_init(|| Layout::new(case, table, self))
-    }
-
-    /// Returns the case of a record, and its places, if its frame's name alone says what it is: its
-    /// kind stands nowhere else, or could not, as its data are a word.
-    fn named<'p>(&self, table: &'p Table, event: &str, data: &[u8]) -> Option<(usize, &'p Layout)> {
-        let mut places = table.kind.iter().flatten();
-        let is_alone = matches!((places.next(), places.next()), (Some(KindPlace::Event), None));
-        let names = || table.kind.iter().flatten().any(|place| matches!(place, KindPlace::Event));
-        let is_word = || !event.is_empty() && names() && is_word(data);
-        if !is_alone && !is_word() {
-            return None;
-        }
-        let number = table.number(event);
-        Some((number, self.layout(table, number)))
-    }
-
-    /// Returns the case of a record that is not to be read as JSON: a rule asks for the frame's data as
-    /// they are, none is for frames of this name, or the name says all, and the data are a word that
-    /// no rule asks for.
-    pub(super) fn text_case(&self, table: &Table, event: &str, data: &[u8]) -> Option<usize> {
-        let (case, layout) = self.named(table, event, data)?;
-        let is_unasked = || !layout.top.is_asked || data.trim_ascii() == b"null";
-        let is_text = layout.is_text
-            || layout.rules.is_empty()
-            || !layout.asks_for_all() && is_word(data) && is_unasked();
-        is_text.then_some(case)
-    }
-
-    /// True if a record with these data may be something else than an object.
-    pub(super) fn takes_any(&self, table: &Table, event: &str, data: &[u8]) -> bool {
-        self.named(table, event, data).is_some_and(|(_, layout)| layout.asks_for_all())
-            || data.trim_ascii_start().starts_with(b"[") && table.has_lists()
-    }
-
-    /// Takes a record of a case that is text.
-    pub(super) fn take<'t>(
-        &self,
-        (table, case): (&Table, usize),
+impl<'t> RecordValues<'t> {
+    /// Takes a record that is text: see [`Table::text_layout`].
+    pub(super) fn take(
+        &mut self,
+        (table, layout): (&'static Table, &'static Layout),
         text: &'t str,
         event: &'t str,
-        values: &mut RecordValues<'t>,
     ) {
-        let kind = Value::Kind(Cow::Borrowed(event));
-        values.0.extend([Value::Next(None, case), kind, Value::Json(text)]);
-        values.0.resize_with(HEAD + self.layout(table, case).size, || Value::Nothing);
+        self.open(table, layout, Cow::Borrowed(event));
+        self.objects[0].json = text;
     }
 
-    /// Reads a record into `values`, which is empty.
+    /// Reads a record; there are no others.
     ///
     /// # Errors
     ///
     /// The text is no JSON, or at a place stands a value of another type.
-    pub(super) fn read<'t>(
-        &'static self,
-        table: &Table,
+    pub(super) fn read(
+        &mut self,
+        (tables, table): (&'static RowTables, &'static Table),
         (source, text): (Source, &'t str),
         event: &'t str,
-        values: &mut RecordValues<'t>,
     ) -> Result<(), Fault> {
         json::read_by(source, text, &mut |reader| {
-            self.object(table, event, reader, values).map(drop)
+            self.object((tables, table), event, reader).map(drop)
         })
     }
 
-    /// Reads an object, and returns where its values begin.
-    fn object<'t>(
-        &'static self,
-        table: &Table,
+    /// Reads an object, and returns its number.
+    fn object(
+        &mut self,
+        (tables, table): (&'static RowTables, &'static Table),
         event: &'t str,
         reader: &mut Reader<'t>,
-        values: &mut RecordValues<'t>,
     ) -> Result<usize, Fault> {
         let kind = table.kind(reader, event);
-        let case = table.number(&kind);
-        let begin = values.0.len();
-        values.0.push(Value::Next(None, case));
-        let layout = self.layout(table, case);
-        values.0.resize_with(begin + HEAD + layout.size, || Value::Nothing);
-        values.set(begin + 1, Value::Kind(kind));
+        let layout = table.layout(&kind);
+        let (number, begin) = (self.objects.len(), self.slots.len());
+        self.open(table, layout, kind);
         let start = reader.position();
-        let mut object = OpenObject { tables: self, begin: begin + HEAD, values };
+        let mut object = OpenObject { tables, begin, values: self };
         if !layout.top.slots.is_empty() {
             object.value(&layout.top, reader)?;
         } else if reader.peek()? == b'{' || !layout.asks_for_all() {
@@ -274,8 +242,37 @@ impl RowTables {
         } else {
             reader.skip()?;
         }
-        values.set(begin + 2, Value::Json(reader.since(start)?.trim_ascii()));
-        Ok(begin)
+        self.objects[number].json = reader.since(start)?.trim_ascii();
+        Ok(number)
+    }
+
+    /// Adds an object whose text and values are still to come.
+    fn open(&mut self, table: &'static Table, layout: &'static Layout, kind: Cow<'t, str>) {
+        let begin = self.slots.len();
+        self.objects.push(ReadObject { table, layout, kind, json: "", begin, next: None });
+        self.slots.resize_with(begin + layout.size, || Value::Nothing);
+    }
+
+    /// Returns the object of a number; the record is the first.
+    pub(super) fn get(&self, number: usize) -> &ReadObject<'t> {
+        &self.objects[number]
+    }
+
+    /// Returns what stands in a slot of an object.
+    pub(super) fn value(&self, object: &ReadObject, slot: usize) -> &Value<'t> {
+        &self.slots[object.begin + slot]
+    }
+
+    /// Sets a value unless there is one. Objects come after those that are there.
+    fn add(&mut self, at: usize, value: Value<'t>) {
+        match (&self.slots[at], value) {
+            (&Value::Objects(Some((first, last))), Value::Objects(Some((after, end)))) => {
+                self.slots[at] = Value::Objects(Some((first, end)));
+                self.objects[last].next = Some(after);
+            }
+            (Value::Nothing | Value::Objects(None), value) => self.slots[at] = value,
+            _ => {}
+        }
     }
 }
 
@@ -333,16 +330,16 @@ impl<'t> OpenObject<'_, 't> {
             return Str::from_json(reader).map(Value::Text);
         }
         if reader.peek()? != b'[' {
-            let at = self.tables.object(table, "", reader, self.values)?;
-            return Ok(Value::Objects(Some((at, at))));
+            let number = self.values.object((self.tables, table), "", reader)?;
+            return Ok(Value::Objects(Some((number, number))));
         }
         let mut ends: Option<(usize, usize)> = None;
         reader.elements(&"an object or an array of them", &mut |reader| {
-            let at = self.tables.object(table, "", reader, self.values)?;
+            let number = self.values.object((self.tables, table), "", reader)?;
             if let Some((_, last)) = ends {
-                self.values.link(last, at);
+                self.values.objects[last].next = Some(number);
             }
-            ends = Some((ends.map_or(at, |(first, _)| first), at));
+            ends = Some((ends.map_or(number, |(first, _)| first), number));
             Ok(())
         })?;
         Ok(Value::Objects(ends))
@@ -372,7 +369,7 @@ impl<'t> OpenObject<'_, 't> {
                 None => reader.skip(),
                 Some(member) => {
                     if let (Some(slot), Some(key)) = (member.key, node.keys.get(field)) {
-                        self.values.set(self.begin + slot, Value::Text(Str::from(key.name())));
+                        self.values.slots[self.begin + slot] = Value::Text(Str::from(key.name()));
                     }
                     self.value(member, reader)
                 }
@@ -386,7 +383,7 @@ impl<'t> OpenObject<'_, 't> {
                 self.value(other, &mut reader.fork())?;
             }
             if let Some(slot) = member.key {
-                self.values.set(self.begin + slot, Value::Text(key.clone()));
+                self.values.slots[self.begin + slot] = Value::Text(key.clone());
             }
             self.value(member, reader)
         })
@@ -394,52 +391,73 @@ impl<'t> OpenObject<'_, 't> {
 }
 
 impl Table {
-    fn new(
-        kind: &'static [Places],
-        rules: &'static [Rule],
-        is_keyed: bool,
-        is_record: bool,
-    ) -> Table {
-        let words = |rule: &'static Rule| rule.kind.split('|');
+    fn new(spec: &'static Spec, group: &Group, is_keyed: bool, record: &[OfRecord]) -> Table {
         let place = |path: &'static str| match path {
             "event:" => KindPlace::Event,
             path => KindPlace::Path(path.split('.').map(|key| FieldKey::new(key, &[])).collect()),
         };
-        let kind = kind
-            .iter()
-            .map(|places| places.split('|').filter(|path| *path != "key:").map(place).collect());
-        let mut table = Table {
-            kind: kind.collect(),
-            words: Vec::new(),
-            cases: Vec::new(),
-            is_record,
-            is_native: false,
+        let paths = |places: &Places| places.split('|').filter(|path| *path != "key:");
+        let kind = group.kind.iter().map(|places| paths(places).map(place).collect());
+        let kind: Vec<Vec<KindPlace>> = kind.collect();
+        let layout = |rules: &[&'static Rule], members: &[(Word, &'static Rule)]| {
+            Layout::new(spec, (&kind, group.encoded), (rules, members), record)
         };
-        if is_keyed {
-            let (plain, named): (Vec<&Rule>, Vec<&Rule>) =
-                rules.iter().partition(|rule| !rule.is_named());
-            let members =
-                named.into_iter().flat_map(|rule| words(rule).map(move |key| (key, rule)));
-            table.cases.push(Case::new(plain, members.collect()));
-            return table;
-        }
-        let has_pattern = |rule: &&Rule| rule.kind.contains('*');
-        table.cases.push(Case::new(rules.iter().filter(has_pattern).collect(), Vec::new()));
-        let exact = rules.iter().flat_map(words).filter(|word| !word.contains('*'));
-        for word in exact.chain([""]) {
-            if table.words.iter().all(|(known, _)| *known != word) {
-                table.words.push((word, table.cases.len()));
-                let rules = rules.iter().filter(|rule| rule.is_of(word));
-                table.cases.push(Case::new(rules.collect(), Vec::new()));
+        let words = |rule: &'static Rule| rule.kind.split('|');
+        let mut kinds: Vec<(Word, Layout)> = Vec::new();
+        let others = if is_keyed {
+            let (named, plain): (Vec<&Rule>, Vec<&Rule>) =
+                group.on.iter().partition(|rule| rule.is_named());
+            let keys = |rule| words(rule).map(move |key| (key, rule));
+            let members: Vec<(Word, &Rule)> = named.into_iter().flat_map(keys).collect();
+            layout(&plain, &members)
+        } else {
+            let exact = group.on.iter().flat_map(words).filter(|word| !word.contains('*'));
+            for word in exact.chain([""]) {
+                if kinds.iter().all(|(known, _)| *known != word) {
+                    let rules = group.on.iter().filter(|rule| rule.is_of(word));
+                    kinds.push((word, layout(&rules.collect::<Vec<_>>(), &[])));
+                }
             }
-        }
-        table
+            let patterns = group.on.iter().filter(|rule| rule.kind.contains('*'));
+            layout(&patterns.collect::<Vec<_>>(), &[])
+        };
+        let others = Layout { is_of_others: others.members.is_empty(), ..others };
+        let Group { encoded: is_record, native: is_native, .. } = *group;
+        Table { kind, kinds, others, is_record, is_native }
     }
 
-    /// Returns the number of the case of a kind.
-    fn number(&self, kind: &str) -> usize {
-        let known = self.words.iter().find(|(word, _)| *word == kind);
-        known.map_or(0, |(_, case)| *case)
+    /// Returns the layout of a kind.
+    fn layout(&self, kind: &str) -> &Layout {
+        let known = self.kinds.iter().find(|(word, _)| *word == kind);
+        known.map_or(&self.others, |(_, layout)| layout)
+    }
+
+    /// Returns the layout of a record if its frame's name alone says what it is: its kind stands
+    /// nowhere else, or could not, as its data are a word.
+    fn named(&self, event: &str, data: &[u8]) -> Option<&Layout> {
+        let mut places = self.kind.iter().flatten();
+        let is_alone = matches!((places.next(), places.next()), (Some(KindPlace::Event), None));
+        let names = || self.kind.iter().flatten().any(|place| matches!(place, KindPlace::Event));
+        let is_word = || !event.is_empty() && names() && is_word(data);
+        (is_alone || is_word()).then(|| self.layout(event))
+    }
+
+    /// Returns the layout of a record that is not to be read as JSON: a rule asks for the frame's data
+    /// as they are, none is for frames of this name, or the name says all, and the data are a word
+    /// that no rule asks for.
+    pub(super) fn text_layout(&self, event: &str, data: &[u8]) -> Option<&Layout> {
+        self.named(event, data).filter(|layout| {
+            let is_unasked = || !layout.top.is_asked || data.trim_ascii() == b"null";
+            layout.is_text
+                || layout.rules.is_empty()
+                || !layout.asks_for_all() && is_word(data) && is_unasked()
+        })
+    }
+
+    /// True if a record with these data may be something else than an object.
+    pub(super) fn takes_any(&self, event: &str, data: &[u8]) -> bool {
+        self.named(event, data).is_some_and(Layout::asks_for_all)
+            || data.trim_ascii_start().starts_with(b"[") && self.has_lists()
     }
 
     /// True if its objects may be lists: a word of their kind is an element.
@@ -454,7 +472,7 @@ impl Table {
 
     /// True if its objects are told apart by their keys.
     pub(super) fn is_keyed(&self) -> bool {
-        self.cases.iter().any(|case| !case.members.is_empty())
+        !self.others.members.is_empty()
     }
 
     /// Returns the words for the kind of the object that is next, joined by `/`.
@@ -475,50 +493,44 @@ fn is_word(data: &[u8]) -> bool {
     !matches!(data.trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
-impl Case {
-    fn new(rules: Vec<&'static Rule>, members: Vec<(Word, &'static Rule)>) -> Case {
-        Case { rules, members, layout: OnceLock::new() }
-    }
-}
-
 impl Layout {
-    /// Returns the rules of a case with the places that they ask for.
-    fn new(case: &Case, table: &Table, tables: &RowTables) -> Layout {
-        let (spec, record) = (tables.spec, &tables.record);
-        let is_first = table.cases.first().is_some_and(|first| std::ptr::eq(first, case));
-        let is_of_others = is_first && case.members.is_empty();
-        let mut layout = Layout { is_of_others, ..Layout::default() };
+    /// Returns some rules for objects whose kind stands at these places, and for their members, with
+    /// the places that they ask for.
+    fn new(
+        spec: &'static Spec,
+        (kind, is_record): (&[Vec<KindPlace>], bool),
+        (rules, members): (&[&'static Rule], &[(Word, &'static Rule)]),
+        record: &[OfRecord],
+    ) -> Layout {
+        let mut layout = Layout::default();
         // A kind that comes twice is told.
-        let kinds = table.kind.iter().flatten();
-        for keys in kinds.filter_map(|place| match place {
-            KindPlace::Path(keys) => Some(keys),
-            KindPlace::Event => None,
-        }) {
-            keys.iter().fold(&mut layout.top, |node, key| node.inner(key.name()));
+        for place in kind.iter().flatten() {
+            if let KindPlace::Path(keys) = place {
+                keys.iter().fold(&mut layout.top, |node, key| node.inner(key.name()));
+            }
         }
-        let kinds = case.rules.iter().filter(|rule| rule.is_named()).flat_map(|it| paths(it.kind));
-        let kinds = kinds.chain(case.members.iter().map(|(key, _)| *key));
+        let kinds = rules.iter().filter(|rule| rule.is_named()).flat_map(|it| paths(it.kind));
+        let kinds = kinds.chain(members.iter().map(|(key, _)| *key));
         layout.patterns = kinds.filter(|kind| kind.contains('*')).collect();
-        for rule in &case.rules {
+        for rule in rules {
             let place = &mut |places, wanted| layout.place(places, wanted, None, record);
             let rule = ReadRule::new(rule, spec, place);
             layout.rules.push(rule);
         }
-        for (key, rule) in &case.members {
+        for (key, rule) in members {
             let next = layout.size;
             let slot = *layout.top.inner(key).key.get_or_insert(next);
             layout.size += usize::from(slot == next);
-            layout.keys.push(slot);
             let place = &mut |places, wanted| layout.place(places, wanted, Some(*key), record);
             let rule = ReadRule::new(rule, spec, place);
-            layout.members.push((*key, rule));
+            layout.members.push(MemberRule { key, slot, rule });
         }
         layout.is_complete = true;
-        if table.is_record {
+        if is_record {
             let mut place = |places, wanted| layout.place(places, wanted, None, record);
             let row = RecordPlaces::new(spec, &mut place);
             let places = record.iter().map(|(places, wanted)| place(places, *wanted)).collect();
-            (layout.record, layout.record_places) = (row, places);
+            (layout.record, layout.of_record) = (row, places);
         }
         layout
     }
@@ -529,19 +541,22 @@ impl Layout {
         places: Places,
         wanted: Wanted,
         key: Option<Word>,
-        record: &[(Places, Wanted)],
+        record: &[OfRecord],
     ) -> Place {
         if wanted == Wanted::Nothing {
             return Place::default();
         }
         let mut part = |places| self.place(places, Wanted::Json, key, record);
-        let (all, words) = split_flag(places);
-        let ways = if let Some(members) = split_made(all) {
-            vec![Way::Made(members.map(|(name, places)| (name, part(places))).collect())]
-        } else if all.contains(JOINT) {
-            vec![Way::Joined(all.split(JOINT).map(part).collect())]
-        } else {
-            all.split('|').map(|path| self.way(path, wanted, key, record)).collect()
+        let (written, words) = split_places(places);
+        let ways = match written {
+            Written::Made(members) => {
+                let members = members.into_iter().map(|(name, places)| (name, part(places)));
+                vec![Way::Made(members.collect())]
+            }
+            Written::Joined(parts) => vec![Way::Joined(parts.into_iter().map(part).collect())],
+            Written::Paths(all) => {
+                all.into_iter().map(|path| self.way(path, wanted, key, record)).collect()
+            }
         };
         self.is_here |= matches!(ways.as_slice(), [.., Way::Here]);
         Place { ways, words }
@@ -553,7 +568,7 @@ impl Layout {
         path: &'static str,
         wanted: Wanted,
         key: Option<Word>,
-        record: &[(Places, Wanted)],
+        record: &[OfRecord],
     ) -> Way {
         if let Some(word) = path.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
             return Way::Literal(word);
@@ -604,11 +619,6 @@ impl Layout {
             Wanted::Group(group) => Way::Objects { slot, group },
             _ => Way::Slot(slot),
         }
-    }
-
-    /// Returns the slot of the key of a member, which is counted from 1.
-    pub(super) fn key(&self, number: usize) -> Option<usize> {
-        self.keys.get(number.checked_sub(1)?).copied()
     }
 
     /// True if there are places in the value of a slot.
@@ -697,65 +707,47 @@ impl Node {
     }
 }
 
-/// Returns places without the words of a flag, and these.
-fn split_flag(places: Places) -> (Places, Option<Word>) {
-    match places.split_once('=') {
-        Some((all, words)) if !places.starts_with(['\'', '{']) => (all, Some(words)),
-        _ => (places, None),
-    }
+/// How places are written.
+enum Written {
+    /// The names and the places of an object.
+    Made(Vec<(Word, Places)>),
+    /// Places that make a text.
+    Joined(Vec<Places>),
+    Paths(Vec<&'static str>),
 }
 
-/// Returns the names and the places of an object that is made of places.
-fn split_made(places: Places) -> Option<impl Iterator<Item = (Word, Places)>> {
-    let inner = places.strip_prefix('{')?.strip_suffix('}')?;
-    Some(inner.split(',').filter_map(|member| {
-        let (name, places) = member.split_once(':')?;
-        Some((name.trim_ascii(), places.trim_ascii()))
-    }))
+/// Returns the parts of some places, and the words of a flag.
+fn split_places(places: Places) -> (Written, Option<Word>) {
+    let made = places.strip_prefix('{').and_then(|inner| inner.strip_suffix('}'));
+    if let Some(inner) = made {
+        let members = inner.split(',').filter_map(|member| member.split_once(':'));
+        let members = members.map(|(name, places)| (name.trim_ascii(), places.trim_ascii()));
+        return (Written::Made(members.collect()), None);
+    }
+    let flag = places.split_once('=').filter(|_| !places.starts_with(['\'', '{']));
+    let (all, words) = flag.map_or((places, None), |(all, words)| (all, Some(words)));
+    let written = match all.contains(JOINT) {
+        true => Written::Joined(all.split(JOINT).collect()),
+        false => Written::Paths(all.split('|').collect()),
+    };
+    (written, words)
 }
 
 /// Notes which places of the record some places have.
-fn of_record(places: Places, wanted: Wanted, found: &mut Vec<(Places, Wanted)>) {
-    let (all, _) = split_flag(places);
-    if let Some(members) = split_made(all) {
-        return members.for_each(|(_, places)| of_record(places, Wanted::Json, found));
-    }
-    if all.contains(JOINT) {
-        return all.split(JOINT).for_each(|places| of_record(places, Wanted::Json, found));
-    }
-    let of_record = all.split('|').filter_map(|path| path.strip_prefix('/'));
-    for path in of_record.map(|path| (path, wanted)) {
-        if !found.contains(&path) {
-            found.push(path);
+fn of_record(places: Places, wanted: Wanted, found: &mut Vec<OfRecord>) {
+    match split_places(places).0 {
+        Written::Made(members) => {
+            members.iter().for_each(|(_, places)| of_record(places, Wanted::Json, found));
         }
-    }
-}
-
-impl<'t> RecordValues<'t> {
-    pub(super) fn get(&self, at: usize) -> &Value<'t> {
-        &self.0[at]
-    }
-
-    fn set(&mut self, at: usize, value: Value<'t>) {
-        self.0[at] = value;
-    }
-
-    /// Sets a value unless there is one. Objects come after those that are there.
-    fn add(&mut self, at: usize, value: Value<'t>) {
-        match (&self.0[at], value) {
-            (&Value::Objects(Some((first, last))), Value::Objects(Some((after, end)))) => {
-                self.0[at] = Value::Objects(Some((first, end)));
-                self.link(last, after);
+        Written::Joined(parts) => {
+            parts.iter().for_each(|places| of_record(places, Wanted::Json, found));
+        }
+        Written::Paths(all) => {
+            for path in all.iter().filter_map(|path| path.strip_prefix('/')) {
+                if !found.contains(&(path, wanted)) {
+                    found.push((path, wanted));
+                }
             }
-            (Value::Nothing | Value::Objects(None), value) => self.0[at] = value,
-            _ => {}
-        }
-    }
-
-    /// Notes which object comes after another.
-    fn link(&mut self, at: usize, after: usize) {
-        if let Value::Next(next, _) = &mut self.0[at] {
-            *next = Some(after);
         }
     }
 }

@@ -187,17 +187,17 @@ impl Machine {
     /// Emits what the records of a frame hold.
     fn records(&mut self, table: &'static Table, scope: Scope, out: &mut EventOut) -> Done {
         let (tables, frame) = (self.tables, scope.frame);
-        if let Some(case) = tables.text_case(table, frame.event_type, frame.data) {
+        if let Some(layout) = table.text_layout(frame.event_type, frame.data) {
             let (text, mut values) = (frame.text(), RecordValues::default());
-            tables.take((table, case), &text, frame.event_type, &mut values);
-            let fields = Fields::of_record(tables, table, &values, frame.event_type);
+            values.take((table, layout), &text, frame.event_type);
+            let fields = Fields::of_record(tables, &values, frame.event_type);
             return self.record(scope, false, fields, out);
         }
-        let takes_any = tables.takes_any(table, frame.event_type, frame.data);
+        let takes_any = table.takes_any(frame.event_type, frame.data);
         each_record(frame, takes_any, out, &mut |source, text, is_lost, out| {
             let mut values = RecordValues::default();
-            tables.read(table, (source, text), frame.event_type, &mut values)?;
-            let fields = Fields::of_record(tables, table, &values, frame.event_type);
+            values.read((tables, table), (source, text), frame.event_type)?;
+            let fields = Fields::of_record(tables, &values, frame.event_type);
             let frame = frame.with(text.as_bytes());
             let scope = Scope { frame: &frame, ..scope };
             let emit: &mut dyn FnMut(&mut EventOut<'_>) -> Done =
@@ -251,12 +251,8 @@ impl Machine {
     /// Returns false if there is none.
     fn rules(&mut self, scope: Scope, fields: Fields, out: &mut EventOut) -> io::Result<bool> {
         let mut keys: SmallVec<[&str; 4]> = SmallVec::new();
-        for (number, (key, rule)) in (1..).zip(fields.member_rules()) {
-            if let Some(member) = fields.member(number)
-                && !keys.contains(key)
-                && applies(rule, member)
-                && self.wraps(rule, scope, member)
-            {
+        for (key, rule, member) in fields.members() {
+            if !keys.contains(&key) && applies(rule, member) && self.wraps(rule, scope, member) {
                 keys.push(key);
                 self.rule(rule, scope, member, out)?;
             }
@@ -614,7 +610,7 @@ impl Machine {
             for object in fields.each(place) {
                 is_empty = false;
                 let native = Piece::new(object.here(), scope.is_whole);
-                let is_native = out.is_native && object.table.is_native;
+                let is_native = out.is_native && object.table().is_native;
                 let scope = Scope { native: is_native.then_some(native), ..scope };
                 let calls = self.open.native_calls;
                 let is_known = self.rules(scope, object, out)?;
@@ -648,7 +644,7 @@ impl Machine {
 
     /// Takes an object that no rule is for.
     fn unknown(&mut self, scope: Scope, object: Fields, out: &mut EventOut) -> Done {
-        let is_keyed = object.table.is_keyed();
+        let is_keyed = object.table().is_keyed();
         if !is_keyed && object.kind().is_empty() && scope.block.is_none() {
             return Ok(());
         }
