@@ -539,7 +539,7 @@ impl Machine {
         let mut is_read = false;
         let is_either = rule.spec.thought == rule.spec.text && !rule.spec.text.is_empty();
         let (thought, text) = match text {
-            Some(_) if is_either && self.open.is_thought(scope.part) => (text, None),
+            Some(_) if is_either && self.open.is_thought(scope) => (text, None),
             Some(_) if is_either => (None, text),
             _ => (Some(&rule.thought), text),
         };

@@ -4,8 +4,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use smallvec::SmallVec;
-
 use crate::event::{ByChoice, CallPart, Key, Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::log_message::LogMessage;
 use crate::format::machine::rule::RowFlags;
@@ -78,13 +76,11 @@ pub(super) struct MessageState {
     /// For each choice that came, true if it has finished.
     pub(super) finished: ByChoice<bool>,
     pub(super) blocks: IndexedBlocks<Collected>,
-    /// The parts of the message, as far as they have been emitted.
-    parts: BTreeMap<u64, EmittedPart>,
-    /// The texts that are cumulative, and the hashes of the blocks beside them.
-    texts: BTreeMap<(u64, Slot), Growth>,
+    /// The texts that may come again, of their choices and parts.
+    texts: BTreeMap<(u64, Option<u64>, Slot), SaidText>,
+    parts: BTreeMap<u64, PartBlocks>,
+    /// The hashes of the blocks beside texts that are cumulative.
     latest_blocks: BTreeMap<u64, u64>,
-    /// The texts of no part, where some come in pieces and others whole.
-    pieces: Option<BTreeMap<(u64, Slot), TextPieces>>,
     /// True if some of the answer has come.
     pub(super) has_text: bool,
     /// True if one of the texts comes whole with each record, and if that has been said.
@@ -108,20 +104,20 @@ pub(super) struct Chunked {
     pub(super) arguments: Scanner,
 }
 
-/// One part of a message, as far as it has been emitted.
-#[derive(Default)]
-struct EmittedPart {
-    texts: SmallVec<[(Slot, Emitted); 1]>,
-    blocks: usize,
-    /// The number of blocks that have come again.
-    again: usize,
+/// One text, as far as it has been emitted.
+#[derive(Clone, Copy, Debug, Default)]
+struct SaidText {
+    all: Growth,
+    /// Of a text of no part, the pieces since it came whole.
+    since_whole: Emitted,
 }
 
-/// The pieces of a text: all of them, and those since it came whole.
-#[derive(Clone, Copy, Debug, Default)]
-struct TextPieces {
-    all: Emitted,
-    since_whole: Emitted,
+/// The blocks of one part of a message.
+#[derive(Default)]
+struct PartBlocks {
+    count: usize,
+    /// The number of those that have come again.
+    again: usize,
 }
 
 /// A result that is emitted whole: it comes in pieces, or later than its block.
@@ -137,8 +133,7 @@ pub(super) struct Collected {
 
 impl MessageState {
     pub(super) fn new(flags: RowFlags) -> MessageState {
-        let pieces = flags.mixes_texts.then(BTreeMap::new);
-        MessageState { flags, pieces, of_log: LogMessage::new(flags), ..MessageState::default() }
+        MessageState { flags, of_log: LogMessage::new(flags), ..MessageState::default() }
     }
 
     /// Returns the state of the next message of the row.
@@ -148,7 +143,7 @@ impl MessageState {
 
     /// True if a text is compared with later ones.
     pub(super) fn keeps_texts(&self) -> bool {
-        self.pieces.is_some()
+        self.flags.mixes_texts
     }
 
     /// Returns the calls of a choice.
@@ -194,12 +189,13 @@ impl MessageState {
     }
 
     /// True if a part holds a thought so far.
-    pub(super) fn is_thought(&self, part: Option<u64>) -> bool {
-        let texts = part.and_then(|key| self.parts.get(&key)).map(|part| &part.texts);
-        texts.is_some_and(|texts| texts.iter().any(|(slot, _)| slot.is_thought()))
+    pub(super) fn is_thought(&self, Scope { choice, part, .. }: Scope) -> bool {
+        let thoughts = (choice, part, Slot::THOUGHT)..(choice, part, Slot::Refusal);
+        part.is_some() && self.texts.range(thoughts).next().is_some()
     }
 
-    /// Emits a piece of a text; of a whole one, what its pieces did not have.
+    /// Emits a piece of a text; of a whole one, what its pieces did not have. One that has other
+    /// pieces is a revision in a part, and else another text.
     pub(super) fn text(
         &mut self,
         slot: Slot,
@@ -207,48 +203,32 @@ impl MessageState {
         scope: Scope,
         out: &mut EventOut,
     ) -> Done {
-        let Some(part) = scope.part.and_then(|key| self.parts.get_mut(&key)) else {
-            return self.text_of_no_part(slot, text, scope, out);
-        };
-        let known = part.texts.iter().position(|(known, _)| *known == slot);
-        let Some((_, emitted)) = known.and_then(|at| part.texts.get_mut(at)) else {
-            part.texts.push((slot, Emitted::of(text)));
-            return out.piece(scope.choice, slot, text);
-        };
-        let rest = if scope.is_whole { emitted.rest(text) } else { Some(text.clone()) };
-        match rest {
-            Some(rest) => {
-                emitted.add(&rest);
-                out.piece(scope.choice, slot, &rest)
+        let Scope { choice, part, is_whole, .. } = scope;
+        if part.is_none() && !self.flags.mixes_texts {
+            return out.piece(choice, slot, text);
+        }
+        let said = self.texts.entry((choice, part, slot)).or_default();
+        let rest = match part {
+            _ if !is_whole => Some(text.clone()),
+            Some(_) => said.all.emitted().rest(text),
+            None => {
+                let begun = [said.since_whole, said.all.emitted()].into_iter();
+                begun.filter(|it| !it.is_empty()).find_map(|it| it.rest(text))
             }
-            None => out.revise(scope.choice, text),
-        }
-    }
-
-    /// Emits a text that is of no part: of a whole one, what the pieces before it did not have.
-    fn text_of_no_part(
-        &mut self,
-        slot: Slot,
-        text: &Str,
-        scope: Scope,
-        out: &mut EventOut,
-    ) -> Done {
-        let at = (scope.choice, slot);
-        let Some(said) = self.pieces.as_mut().map(|all| all.entry(at).or_default()) else {
-            return out.piece(scope.choice, slot, text);
         };
-        let begun = [said.since_whole, said.all].into_iter().filter(|it| !it.is_empty());
-        let rest = begun.filter(|_| scope.is_whole).find_map(|it| it.rest(text));
-        let new = rest.as_ref().unwrap_or(text);
-        if rest.is_some() || !scope.is_whole {
-            said.all.add(new);
-            self.texts.entry(at).or_default().add(new);
-        }
-        match scope.is_whole {
+        match is_whole {
             true => said.since_whole = Emitted::default(),
-            false => said.since_whole.add(new),
+            false if part.is_none() => said.since_whole.add(text),
+            false => {}
         }
-        out.piece(scope.choice, slot, new)
+        match rest {
+            Some(new) => {
+                said.all.add(&new);
+                out.piece(choice, slot, &new)
+            }
+            None if part.is_some() => out.revise(choice, text),
+            None => out.piece(choice, slot, text),
+        }
     }
 
     /// Emits a text that takes the place of what came, if anything did.
@@ -259,19 +239,17 @@ impl MessageState {
         scope: Scope,
         out: &mut EventOut,
     ) -> Done {
-        let (at, emitted) = ((scope.choice, slot), Emitted::of(text));
-        if let Some(part) = scope.part.and_then(|key| self.parts.get_mut(&key)) {
-            part.texts.retain(|(known, _)| *known != slot);
-            part.texts.push((slot, emitted));
+        let Scope { choice, part, .. } = scope;
+        let said = SaidText { all: Growth::of(text), since_whole: Emitted::of(text) };
+        if part.is_some() {
+            self.texts.insert((choice, part, slot), said);
         }
-        if let Some(pieces) = &mut self.pieces {
-            pieces.insert(at, TextPieces { all: emitted, since_whole: emitted });
-            self.texts.insert(at, Growth::of(text));
+        if self.flags.mixes_texts {
+            self.texts.insert((choice, None, slot), said);
         }
-        if self.has_text {
-            out.replace(scope.choice, text)
-        } else {
-            out.piece(scope.choice, slot, text)
+        match self.has_text {
+            true => out.replace(choice, text),
+            false => out.piece(choice, slot, text),
         }
     }
 
@@ -286,7 +264,8 @@ impl MessageState {
     ) -> io::Result<Option<GrownText<'t>>> {
         let is_always = cumulative == Cumulative::Always;
         let new = || if is_always { Growth::always() } else { Growth::default() };
-        let growth = self.texts.entry((choice, slot)).or_insert_with(new);
+        let new = || SaidText { all: new(), ..SaidText::default() };
+        let growth = &mut self.texts.entry((choice, None, slot)).or_insert_with(new).all;
         if may_repeat && growth.is_all(text) {
             return Ok(None);
         }
@@ -312,12 +291,11 @@ impl MessageState {
             return self.latest_blocks.insert(name, json) != Some(json);
         }
         let Some(part) = scope.part.and_then(|key| self.parts.get_mut(&key)) else { return true };
-        if scope.is_whole && part.again < part.blocks {
-            part.again += 1;
+        part.again += 1;
+        if scope.is_whole && part.again <= part.count {
             return false;
         }
-        part.blocks += 1;
-        part.again += 1;
+        part.count += 1;
         true
     }
 

@@ -103,7 +103,7 @@ impl Emitted {
 
 /// One text, which is sent whole with each record, longer each time, or in pieces. No field shows which
 /// it is: the text does.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Growth {
     emitted: Emitted,
     manner: Manner,
@@ -170,6 +170,11 @@ impl Growth {
     pub(crate) fn add(&mut self, piece: &Str) {
         self.emitted.add(piece);
         self.manner = Manner::Whole;
+    }
+
+    /// Returns what has been emitted of the text.
+    pub(crate) fn emitted(&self) -> Emitted {
+        self.emitted
     }
 
     /// True if the text is sent whole with each record.
