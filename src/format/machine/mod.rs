@@ -101,7 +101,11 @@ impl Decoder for Machine {
             return self.finish_log(out);
         }
         let is_body = self.framing.is_some_and(|framing| framing.holds == Holds::Body);
-        if is_body && self.lacks_reason() && self.message.state == State::Open {
+        if is_body
+            && self.open.may_be_body()
+            && self.lacks_reason()
+            && self.message.state == State::Open
+        {
             return self.end_unfinished(out);
         }
         let missing = self.spec.done.and_then(|done| done.missing);
@@ -219,6 +223,7 @@ impl Machine {
         };
         let is_known = self.rules(scope, fields, out)?;
         self.log.has_begun = true;
+        self.open.records += u64::from(self.message.is_open());
         if is_known {
             return Ok(());
         }
@@ -312,7 +317,7 @@ impl Machine {
             || self.tables.flags.is_log
             || self.open.keeps_texts();
         self.repeats &= !is_kept && rule.result.is_none();
-        let reason = fields.word(&rule.finish).filter(|raw| !finish::is_none(raw));
+        let reason = self.reason(rule, fields);
         scope.is_last |= reason.is_some();
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
         let results = self.open.of_log.results;
@@ -739,6 +744,14 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Returns why the model stopped, in the provider's word. One that it has not is noted.
+    fn reason<'f>(&mut self, rule: &'f ReadRule, fields: Fields<'f, '_>) -> Option<Cow<'f, str>> {
+        fields.text(&rule.finish)?;
+        let reason = fields.word(&rule.finish).filter(|raw| !finish::is_none(raw));
+        self.open.goes_on |= reason.is_none();
+        reason
     }
 
     fn finish_reason(

@@ -204,6 +204,8 @@ pub(super) struct RowFlags {
     pub(super) is_cumulative_log: bool,
     /// No rule says when a call that comes in pieces is whole. Then its message does.
     pub(super) leaves_calls_open: bool,
+    /// Bodies have rules of their own.
+    pub(super) has_bodies: bool,
     /// Calls may come whole, and so once more.
     pub(super) has_whole_calls: bool,
     /// Texts that are of no part may come both in pieces and whole, or replace others.
@@ -477,6 +479,7 @@ impl RowFlags {
             is_log,
             is_cumulative_log: spec.log.is_some_and(|log| log.cumulative),
             leaves_calls_open: !spec.hold && !is_log && has_calls && !ends_calls,
+            has_bodies: any(&|rule, _| rule.is_message()),
             has_whole_calls: any(&|rule, extents| extents.whole && rule.call.is_some()),
             mixes_texts: !is_log
                 && any_text(&|rule, extents| extents.whole || is_more(rule))

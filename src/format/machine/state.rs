@@ -88,6 +88,10 @@ pub(super) struct MessageState {
     has_warned: bool,
     /// The number of thoughts that have begun, one right after another.
     pub(super) thoughts: u64,
+    /// The number of its records.
+    pub(super) records: u64,
+    /// True if one of them has a word for it that the model has not stopped yet.
+    pub(super) goes_on: bool,
     /// The number of fragments of calls in the provider's own JSON.
     pub(super) native_calls: u64,
     /// The call that goes on until something else comes.
@@ -171,6 +175,11 @@ impl MessageState {
     /// Calls that are whole and have no result are the caller's to run.
     pub(super) fn release(&mut self, out: &mut EventOut) -> Done {
         self.calls.values_mut().try_for_each(|calls| calls.release(out))
+    }
+
+    /// True if nothing shows that its records are those of a stream: it is one, and like a body.
+    pub(super) fn may_be_body(&self) -> bool {
+        self.records == 1 && !self.goes_on && !self.flags.has_bodies
     }
 
     /// True if a choice came, and all that came have finished.
