@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 
-use crate::event::{FinishReason, Kind, ProviderEvent, WarningCode};
-use crate::format::machine::Machine;
+use crate::event::{Kind, ProviderEvent, WarningCode};
 use crate::format::machine::fields::Fields;
 use crate::format::machine::rule::{ReadFailure, ReadRule};
 use crate::format::machine::state::Chunked;
+use crate::format::machine::{Closing, Machine};
 use crate::format::support::emit::output;
 use crate::format::support::emitted::hash;
 use crate::format::support::prelude::*;
@@ -125,16 +125,7 @@ impl Machine {
             return Ok(());
         }
         out.infer_finish_of_log(self.open.of_log.reason.as_deref())?;
-        self.end(out)
-    }
-
-    /// The message has come to an end of its own.
-    pub(super) fn stop_log(&mut self, out: &mut EventOut) -> Done {
-        match self.open.of_log.reason.take() {
-            Some(raw) => self.finish_reason(0, &raw, None, out)?,
-            None => out.infer_finish(0, FinishReason::Stop, None)?,
-        }
-        self.end(out)
+        self.end(Closing::Whole, out)
     }
 
     /// The agent reports an error that it may overcome.
@@ -164,7 +155,7 @@ impl Machine {
             return if self.log.has_prompt { self.start(out) } else { Ok(()) };
         }
         if self.message.state == State::Stopped {
-            return self.stop_log(out);
+            return self.close(out);
         }
         self.message.meter.finish(out)?;
         let is_cut = |call: &Chunked| call.arguments.status() != Status::Whole;

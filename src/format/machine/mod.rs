@@ -66,6 +66,17 @@ pub(crate) struct Machine {
     repeats: bool,
 }
 
+/// How much of a message has come where it ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Closing {
+    /// All of it, or an error.
+    Whole,
+    /// A body that does not say why the model stopped.
+    Unfinished,
+    /// It goes on no more, as the next one begins.
+    Cut,
+}
+
 impl Decoder for Machine {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         self.repeats = false;
@@ -106,7 +117,7 @@ impl Decoder for Machine {
             && self.lacks_reason()
             && self.message.state == State::Open
         {
-            return self.end_unfinished(out);
+            return self.end(Closing::Unfinished, out);
         }
         let missing = self.spec.done.and_then(|done| done.missing);
         let awaits_done = self.framing.is_some_and(|framing| framing.ends_with_done);
@@ -234,7 +245,7 @@ impl Machine {
         let kind = fields.kind();
         let kind = if kind.is_empty() { fields.first_key() } else { Cow::Borrowed(kind) };
         let is_error = self.message.stray(scope.frame, &kind, out)?;
-        if is_error { self.end(out) } else { Ok(()) }
+        if is_error { self.end(Closing::Whole, out) } else { Ok(()) }
     }
 
     /// Notes the members of the session. A log that has no ends is of one session.
@@ -353,9 +364,9 @@ impl Machine {
         if rule.spec.stop {
             self.message.state = State::Stopped;
         }
+        let is_unfinished = is_unfinished || rule.spec.whole && self.lacks_reason();
         match rule.spec.end {
-            _ if is_unfinished => self.end_unfinished(out),
-            End::Yes if rule.spec.whole && self.lacks_reason() => self.end_unfinished(out),
+            End::Yes if is_unfinished => self.end(Closing::Unfinished, out),
             End::Yes => self.close(out),
             End::If(places) if places == rule.spec.finish && reason.is_none() => Ok(()),
             End::If(_) if fields.flag(&rule.end) => self.close(out),
@@ -773,22 +784,12 @@ impl Machine {
         if let Some(code) = done.warn.filter(|_| self.message.state != State::Stopped) {
             out.warn(code, "`[DONE]` came before the end of its message")?;
         }
-        self.end(out)
+        self.end(Closing::Whole, out)
     }
 
     /// True if a choice has come that has no reason to stop.
     fn lacks_reason(&self) -> bool {
         !self.open.finished.is_empty() && !self.open.has_finished()
-    }
-
-    /// Ends the message, a body without a reason to stop.
-    fn end_unfinished(&mut self, out: &mut EventOut) -> Done {
-        self.end_calls(out)?;
-        let next = self.open.next();
-        let MessageState { finished, .. } = std::mem::replace(&mut self.open, next);
-        let unfinished = finished.iter().filter(|(_, is_finished)| !**is_finished);
-        let only = finished.is_empty().then_some(0);
-        self.message.end_unfinished(unfinished.map(|(choice, _)| choice).chain(only), out)
     }
 
     /// Ends the calls of choices that have finished: they are whole. So are those of a message that
@@ -801,43 +802,59 @@ impl Machine {
         finished.try_for_each(|(choice, _)| out.call_end(choice, Key::None))
     }
 
+    /// Ends the message where a record says that it has an end. A log's has the reason to stop that
+    /// came last.
+    fn close(&mut self, out: &mut EventOut) -> Done {
+        match (self.message.state, self.open.of_log.reason.take()) {
+            _ if !self.tables.flags.is_log => {}
+            (State::Closed, _) => return Ok(()),
+            (State::Failed, _) => {}
+            (_, Some(raw)) => self.finish_reason(0, &raw, None, out)?,
+            (_, None) => out.infer_finish(0, FinishReason::Stop, None)?,
+        }
+        self.end(Closing::Whole, out)
+    }
+
     /// Ends the message because the next one begins. In a log, it is as whole as it came.
     fn cut(&mut self, out: &mut EventOut) -> Done {
         if self.tables.flags.is_log {
             let message = "a message began before the last one had ended";
             out.warn(WarningCode::MissingMessageEnd, message)?;
-            return self.stop_log(out);
+            return self.close(out);
+        }
+        self.end(Closing::Cut, out)
+    }
+
+    /// Ends what of the message is open.
+    fn end_open(&mut self, ending: Closing, out: &mut EventOut) -> Done {
+        if ending == Closing::Whole && self.message.state != State::Failed {
+            self.open.release(out)?;
         }
         self.open.cut(out)?;
-        self.open = self.open.next();
-        self.message.cut(out)
+        if ending == Closing::Cut { Ok(()) } else { self.end_calls(out) }
     }
 
-    /// Ends the message where a record says that it has an end.
-    fn close(&mut self, out: &mut EventOut) -> Done {
-        match self.message.state {
-            State::Open | State::Stopped if self.tables.flags.is_log => self.stop_log(out),
-            State::Closed if self.tables.flags.is_log => Ok(()),
-            _ => self.end(out),
+    fn end(&mut self, ending: Closing, out: &mut EventOut) -> Done {
+        match (self.wrapped.is_some(), ending) {
+            (true, Closing::Cut) => self.wrapped = None,
+            (true, Closing::Whole | Closing::Unfinished) => self.end_wrapped(out)?,
+            (false, _) => self.end_open(ending, out)?,
         }
-    }
-
-    fn end(&mut self, out: &mut EventOut) -> Done {
-        if self.wrapped.is_some() {
-            self.end_wrapped(out)?;
-        } else {
-            if self.message.state != State::Failed {
-                self.open.release(out)?;
-            }
-            self.open.cut(out)?;
-            self.end_calls(out)?;
-        }
-        self.open = self.open.next();
-        (self.log.has_prompt, self.log.trouble) = (false, None);
-        if self.spec.log.is_none() {
+        let next = self.open.next();
+        let MessageState { finished, .. } = std::mem::replace(&mut self.open, next);
+        if ending == Closing::Whole && self.spec.log.is_none() {
             self.log.foreign.clear();
         }
-        self.message.end(out)
+        (self.log.has_prompt, self.log.trouble) = (false, None);
+        match ending {
+            Closing::Whole => self.message.end(out),
+            Closing::Cut => self.message.cut(out),
+            Closing::Unfinished => {
+                let unfinished = finished.iter().filter(|(_, is_finished)| !**is_finished);
+                let only = finished.is_empty().then_some(0);
+                self.message.end_unfinished(unfinished.map(|(choice, _)| choice).chain(only), out)
+            }
+        }
     }
 }
 
