@@ -112,11 +112,7 @@ impl Decoder for Machine {
             return self.finish_log(out);
         }
         let is_body = self.framing.is_some_and(|framing| framing.holds == Holds::Body);
-        if is_body
-            && self.open.may_be_body()
-            && self.lacks_reason()
-            && self.message.state == State::Open
-        {
+        if is_body && self.message.state == State::Open && self.open.is_unfinished_body() {
             return self.end(Closing::Unfinished, out);
         }
         let missing = self.spec.done.and_then(|done| done.missing);
@@ -364,7 +360,7 @@ impl Machine {
         if rule.spec.stop {
             self.message.state = State::Stopped;
         }
-        let is_unfinished = is_unfinished || rule.spec.whole && self.lacks_reason();
+        let is_unfinished = is_unfinished || rule.spec.whole && self.open.lacks_reason();
         match rule.spec.end {
             End::Yes if is_unfinished => self.end(Closing::Unfinished, out),
             End::Yes => self.close(out),
@@ -785,11 +781,6 @@ impl Machine {
             out.warn(code, "`[DONE]` came before the end of its message")?;
         }
         self.end(Closing::Whole, out)
-    }
-
-    /// True if a choice has come that has no reason to stop.
-    fn lacks_reason(&self) -> bool {
-        !self.open.finished.is_empty() && !self.open.has_finished()
     }
 
     /// Ends the calls of choices that have finished: they are whole. So are those of a message that

@@ -177,9 +177,15 @@ impl MessageState {
         self.calls.values_mut().try_for_each(|calls| calls.release(out))
     }
 
-    /// True if nothing shows that its records are those of a stream: it is one, and like a body.
-    pub(super) fn may_be_body(&self) -> bool {
-        self.records == 1 && !self.goes_on && !self.flags.has_bodies
+    /// True if it is a body without a reason to stop, as far as its records show: it is one, and
+    /// nothing tells it from the first of a stream.
+    pub(super) fn is_unfinished_body(&self) -> bool {
+        self.lacks_reason() && self.records == 1 && !self.goes_on && !self.flags.has_bodies
+    }
+
+    /// True if a choice has come that has no reason to stop.
+    pub(super) fn lacks_reason(&self) -> bool {
+        !self.finished.is_empty() && !self.has_finished()
     }
 
     /// True if a choice came, and all that came have finished.
