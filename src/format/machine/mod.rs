@@ -825,6 +825,7 @@ impl Machine {
         if ending == Closing::Cut { Ok(()) } else { self.end_calls(out) }
     }
 
+    /// Ends the message, and with it what of it is open: the records inside, or its blocks and calls.
     fn end(&mut self, ending: Closing, out: &mut EventOut) -> Done {
         match (self.wrapped.is_some(), ending) {
             (true, Closing::Cut) => self.wrapped = None,
