@@ -82,6 +82,7 @@ fn field(of: &str, key: &str, value: &Value) -> String {
         }
         ("Rule", "begin", said) => said_as("Begin", said),
         ("Rule", "cumulative", said) => said_as("Cumulative", said),
+        ("Rule", "total", said) => said_as("Total", said),
         ("Rule", "end", said) | ("LogSpec", "ends", said) => said_as("End", said),
         ("Rule", "weak", said) => said_as("Weak", said),
         ("Rule", "part", _) | ("CallSpec", "until", _) => "true".to_owned(),

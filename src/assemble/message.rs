@@ -57,6 +57,8 @@ pub(super) struct OpenMessage {
     /// The choice and the key of a call that has ended without whole arguments: a finish reason may
     /// say that it was cut before their end.
     postponed: Option<(u64, Key)>,
+    /// True if something came of choices that nobody asked for.
+    pub(super) has_others: bool,
 }
 
 #[derive(Default)]
@@ -85,8 +87,9 @@ impl OpenMessage {
             nameless,
             is_lossy,
             postponed,
+            has_others,
         } = self;
-        *postponed = None;
+        (*postponed, *has_others) = (None, false);
         if let Some(state) = choices.take_first() {
             spare.insert(state).clear();
         }
@@ -411,7 +414,7 @@ impl OpenMessage {
 
     /// True for a choice that was asked for and of which nothing came.
     fn is_missing(&self, choice: u64) -> bool {
-        choice > 0 && !self.choices.contains(choice)
+        !self.choices.contains(choice) && (choice > 0 || self.has_others)
     }
 
     /// Warns of choices whose finish reason is calls, but that have none, and of one that was asked

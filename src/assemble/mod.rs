@@ -120,7 +120,11 @@ impl Assembler {
             Kind::Time(_) => emit(event),
             Kind::ProviderEvent(_) if !self.context.config.raw => Ok(()),
             Kind::Prompt(_) if !self.context.config.prompts => Ok(()),
-            _ if self.is_of_other_choice(event) => Ok(()),
+            kind if self.is_of_other_choice(event) => {
+                let message = self.message.iter_mut().filter(|_| kind.is_of_choice());
+                message.for_each(|message| message.has_others = true);
+                Ok(())
+            }
             kind => {
                 let choice = event.choice;
                 if self.message.is_none() && may_wait(&kind) {

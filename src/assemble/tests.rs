@@ -1244,6 +1244,20 @@ fn the_main_choice_ends_last() {
     );
 }
 
+#[test]
+fn an_answer_without_the_choice_that_is_followed_is_no_empty_one() {
+    check(
+        "--choice=0
+        start
+        1: text Ho
+        1: finish stop
+        end",
+        "start
+        warning no_finish_reason
+        finish other inferred",
+    );
+}
+
 // What comes before a message, between messages, and not at all.
 
 #[test]

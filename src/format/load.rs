@@ -165,7 +165,7 @@ mod tests {
         );
         check_rules(
             "{ kind = 'a', begin = 'late' }",
-            "`begin` is true, false, \"other\" or \"cut\"",
+            "`begin` is true, false or \"other\" or \"cut\"",
         );
         check_rules("{ kind = 'a', call = { arg = 'b' } }", "unknown field `arg`");
         check_rules("{ kind = 'a', warn = { code = 'oh', text = 'b' } }", "unknown word `oh`");
@@ -298,7 +298,7 @@ mod tests {
         check_rules("{ kind = 'a', end = 'true' }", "`end` is true without quotes");
         check_rules(
             "{ kind = 'a', cumulative = 'all', end = true }",
-            "`cumulative` is true, false",
+            "`cumulative` is true, false or \"always\"",
         );
         check_rules(
             "{ kind = 'a', wraps = { at = 'b', formats = 'opena-chat' }, end = true }",

@@ -14,7 +14,7 @@ mod written {
     use crate::format::repeatable::Repeatable;
     use crate::format::spec::{
         Begin, BlockSpec, CallSpec, Cumulative, DetectSpec, DoneSpec, End, FailureSpec, Group,
-        Hook, LogSpec, ResultSpec, Row, Rule, Spec, StartSpec, WarnSpec, Weak, WrapSpec,
+        Hook, LogSpec, ResultSpec, Row, Rule, Spec, StartSpec, Total, WarnSpec, Weak, WrapSpec,
     };
     use crate::format::support::action;
     use crate::format::support::usage::{Field, Op};

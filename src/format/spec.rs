@@ -275,9 +275,8 @@ table! {
         provider_event: Places = "", "leak::text";
         /// The objects of the counts, or lists of them, of which each is of another model.
         usage: &'static [Places] = &[], "leak::one_or_more";
-        /// The counts are those of all of the message. Where a row has such a rule, those of the others
-        /// are of a part each.
-        total: bool = false;
+        /// What its counts are of, if not of the message as far as it has come.
+        total: Total = Total::No;
         finish: Places = "", "leak::text";
         stop_sequence: Places = "", "leak::text";
         /// The provider's error.
@@ -317,6 +316,18 @@ pub(crate) enum Cumulative {
     Yes,
     /// All of it.
     Always,
+}
+
+/// What counts are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Total {
+    /// The message as far as it has come: each count takes the place of the last one. Where a row has
+    /// a rule for all of it, of a part.
+    No,
+    /// All of the message.
+    Yes,
+    /// One of the requests that made it: they are added up.
+    Each,
 }
 
 /// The effect of a record on the beginning of its message.
@@ -546,30 +557,41 @@ enum FlagOrWord {
     Word(String),
 }
 
+/// Reads true, false, or one of some words; `field` is what says it.
+fn flag_or<'de, D: Deserializer<'de>, T: Copy>(
+    from: D,
+    field: &str,
+    [no, yes]: [T; 2],
+    words: &[(&str, T)],
+) -> Result<T, D::Error> {
+    let word = match FlagOrWord::deserialize(from)? {
+        FlagOrWord::Flag(flag) => return Ok(if flag { yes } else { no }),
+        FlagOrWord::Word(word) => word,
+    };
+    let known = words.iter().find(|(known, _)| *known == word).map(|(_, said)| *said);
+    known.ok_or_else(|| {
+        let words: Vec<_> = words.iter().map(|(known, _)| format!("\"{known}\"")).collect();
+        D::Error::custom(format!("`{field}` is true, false or {}", words.join(" or ")))
+    })
+}
+
 impl<'de> Deserialize<'de> for Begin {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match FlagOrWord::deserialize(from)? {
-            FlagOrWord::Flag(true) => Ok(Begin::Yes),
-            FlagOrWord::Flag(false) => Ok(Begin::No),
-            FlagOrWord::Word(word) if word == "other" => Ok(Begin::Other),
-            FlagOrWord::Word(word) if word == "cut" => Ok(Begin::Cut),
-            FlagOrWord::Word(_) => {
-                Err(D::Error::custom("`begin` is true, false, \"other\" or \"cut\""))
-            }
-        }
+        let words = [("other", Begin::Other), ("cut", Begin::Cut)];
+        flag_or(from, "begin", [Begin::No, Begin::Yes], &words)
     }
 }
 
 impl<'de> Deserialize<'de> for Cumulative {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match FlagOrWord::deserialize(from)? {
-            FlagOrWord::Flag(true) => Ok(Cumulative::Yes),
-            FlagOrWord::Flag(false) => Ok(Cumulative::No),
-            FlagOrWord::Word(word) if word == "always" => Ok(Cumulative::Always),
-            FlagOrWord::Word(_) => {
-                Err(D::Error::custom("`cumulative` is true, false or \"always\""))
-            }
-        }
+        let words = [("always", Cumulative::Always)];
+        flag_or(from, "cumulative", [Cumulative::No, Cumulative::Yes], &words)
+    }
+}
+
+impl<'de> Deserialize<'de> for Total {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        flag_or(from, "total", [Total::No, Total::Yes], &[("each", Total::Each)])
     }
 }
 

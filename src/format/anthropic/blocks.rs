@@ -14,6 +14,8 @@ pub(in crate::format) struct Blocks {
     /// The executor of calls that are the caller's to run by their type.
     executor: Option<Executor>,
     blocks: IndexedBlocks<Compaction>,
+    /// The index and the id of the call that began last.
+    begun: Option<(u64, String)>,
 }
 
 /// A block that has started and not stopped.
@@ -47,7 +49,16 @@ impl Blocks {
         json: &str,
         out: &mut EventOut,
     ) -> Done {
+        let id = block.id.non_empty();
+        if let (Some(at), Some((begun, known))) = (index, &self.begun)
+            && (at, id) == (*begun, Some(known))
+            && self.blocks.is_call(at)
+        {
+            let message = "the start of an open block came again, and was passed over";
+            return out.warn(WarningCode::ReusedIndex, message);
+        }
         let index = self.blocks.place_new(index, out)?;
+        self.begun = id.map(|id| (index, id.to_owned()));
         let open = self.emit(block, Piece::part(json), out)?;
         if !matches!(open, OpenBlock::Call(_)) {
             out.native(0, self.blocks.object_at(Some(index)), Piece::part(json))?;

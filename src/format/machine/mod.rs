@@ -40,7 +40,7 @@ use crate::format::machine::layout::{RecordValues, Table};
 use crate::format::machine::rule::{Place, ReadFailure, ReadRule, ReadStart, Within};
 use crate::format::machine::state::{MessageState, Scope};
 use crate::format::repeatable::Repeatable;
-use crate::format::spec::{Begin, End, Row, Spec, Word, fits, is_one_of};
+use crate::format::spec::{Begin, End, Row, Spec, Total, Word, fits, is_one_of};
 use crate::format::support::emit::{Slot, output};
 use crate::format::support::emitted::{GrownText, hash};
 use crate::format::support::finish;
@@ -722,7 +722,7 @@ impl Machine {
     /// Notes what the message costs. Of one that has ended, nothing counts for the next.
     fn usage(&mut self, rule: &ReadRule, scope: Scope, fields: Fields, out: &mut EventOut) -> Done {
         let is_late = !self.message.is_open() && !self.tables.flags.is_log;
-        let is_total = rule.spec.total || self.tables.flags.is_cumulative_log;
+        let is_total = rule.spec.total == Total::Yes || self.tables.flags.is_cumulative_log;
         let has_parts = self.tables.flags.is_log && !is_total;
         let (flags, meter) = (self.tables.flags, &mut self.message.meter);
         for place in &rule.usage {
@@ -746,7 +746,7 @@ impl Machine {
                 None if fields.is_shared(place) => meter.pick(&counts),
                 None => meter.feed(&counts),
             }
-            if !is_total && flags.has_totals {
+            if !is_total && flags.has_totals || rule.spec.total == Total::Each {
                 meter.part();
             }
         }

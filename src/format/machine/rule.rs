@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::format::format::Format;
 use crate::format::spec::{
     Begin, BlockSpec, CallSpec, Cumulative, End, Extents, FailureSpec, Places, ResultSpec, Rule,
-    Spec, StartSpec, Weak, Word, WrapSpec, split_each,
+    Spec, StartSpec, Total, Weak, Word, WrapSpec, split_each,
 };
 use crate::format::table::find;
 
@@ -484,7 +484,7 @@ impl RowFlags {
             mixes_texts: !is_log
                 && any_text(&|rule, extents| extents.whole || is_more(rule))
                 && any_text(&|rule, extents| extents.in_pieces && !is_more(rule)),
-            has_totals: spec.on.iter().any(|rule| rule.total),
+            has_totals: spec.on.iter().any(|rule| rule.total == Total::Yes),
             has_origins: is_log && any(&|rule, _| !matches!(rule.origin, "" | "all")),
         }
     }
