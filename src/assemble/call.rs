@@ -364,6 +364,7 @@ impl AssembledCall {
     fn differs_from(&self, json: &str) -> bool {
         self.has_arguments()
             && self.arguments != json
+            && json::minify(&self.arguments) != json::minify(json)
             && json::spelled(&self.arguments) != json::spelled(json)
     }
 
@@ -634,7 +635,7 @@ impl AssembledCall {
         if let Some(given) = self.placeholder.take().filter(|_| may_settle) {
             if self.scanner.status() == Status::Empty {
                 self.add_arguments(Arguments::Done(&given), out.config());
-            } else if self.differs_from(&given) && !is_empty_object(&given) {
+            } else if !is_empty_object(&given) && self.differs_from(&given) {
                 out.warn(OTHER_ARGUMENTS, Some(self.index))?;
             }
         }
