@@ -195,7 +195,8 @@ impl Machine {
         let mut said = SaidCall::default();
         said.add(part.name, read.said(), true);
         let known = self.open.said.get(&(scope.choice, number));
-        known.is_some_and(|known| known.is_repeated_by(&said))
+        // Those of one list are two, whatever their ids.
+        known.is_some_and(|known| known.list != self.list && known.is_repeated_by(&said))
     }
 
     /// Emits a call that is told by its id or key, and is a new one without, or a piece of one.
@@ -245,6 +246,7 @@ impl Machine {
         }
         let new = self.new_arguments(read, part.key, is_again, out)?;
         if let Some(said) = self.open.said(choice, &part) {
+            said.list = self.list;
             match &new {
                 NewArguments::Nothing => said.add(part.name, None, false),
                 NewArguments::Piece(text) => said.add(part.name, Some(text.as_str()), false),

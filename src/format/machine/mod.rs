@@ -60,6 +60,8 @@ pub(crate) struct Machine {
     /// The id and the model of the session.
     session: [Option<String>; 2],
     framing: Option<&'static Framing>,
+    /// Counts the records and the lists in them: objects of one number stand in one list.
+    list: u64,
     /// The records inside the row's, if there are any.
     wrapped: Option<wrapped::Wrapped>,
     /// True if the last record could repeat: see [`Repeatable`].
@@ -188,6 +190,7 @@ impl Machine {
             log: log::LogState::default(),
             session: [None, None],
             framing: None,
+            list: 0,
             wrapped: None,
             repeats: false,
         })
@@ -222,6 +225,7 @@ impl Machine {
         let places = fields.record_places();
         self.remember(&places.session, fields);
         self.repeats = true;
+        self.list += 1;
         self.log.is_in_trouble = false;
         self.log.has_ends |= match self.spec.log.map_or(End::No, |log| log.ends) {
             End::No => false,
@@ -321,6 +325,7 @@ impl Machine {
         let is_kept = scope.part.is_some()
             || scope.is_cumulative()
             || rule.spec.part
+            || rule.wraps.is_some()
             || self.tables.flags.is_log
             || self.open.keeps_texts();
         self.repeats &= !is_kept && rule.result.is_none();
@@ -613,6 +618,7 @@ impl Machine {
     ) -> Done {
         let mut is_empty = true;
         for place in &rule.each {
+            self.list += 1;
             if let Some((table, text)) = fields.encoded(place) {
                 let data = text.as_str().as_bytes();
                 let frame = &Frame { event_type: "", ..scope.frame.with(data) };
@@ -635,6 +641,7 @@ impl Machine {
                     out.native(scope.choice, self.open.blocks.object_at(index), native)?;
                 }
             }
+            self.list += 1;
         }
         if !is_empty || !fields.is_record() || rule.each.is_empty() {
             return Ok(());

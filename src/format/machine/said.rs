@@ -10,6 +10,8 @@ pub(super) struct SaidCall {
     arguments: Emitted,
     minifier: Minifier,
     buffer: String,
+    /// The number of the list in which it came last.
+    pub(super) list: u64,
 }
 
 impl SaidCall {
