@@ -27,7 +27,7 @@ pub(super) static FORMAT: Format = Format {
     write: Some(&write::WRITING),
     ..Format::new("openai-chat", |_| {
         let (message, progress) = (Lifecycle::new(&FORMAT, USAGE), ChatProgress::default());
-        Box::new(OpenAiChat { message, progress, awaits_done: false, repeats: false })
+        Box::new(OpenAiChat { message, progress, ended: None, awaits_done: false, repeats: false })
     })
 };
 
@@ -71,6 +71,8 @@ pub(super) const USAGE: &[Row] = &[
 struct OpenAiChat {
     message: Lifecycle,
     progress: ChatProgress,
+    /// The hash of the id of the message that ended last.
+    ended: Option<u64>,
     /// True if the framing promises a `[DONE]`.
     awaits_done: bool,
     /// True if the last record could repeat: see [`Repeatable`].
@@ -192,7 +194,9 @@ impl OpenAiChat {
             self.message.cut(out)?;
         }
         self.progress.has_gone_on |= !has_role && choices().next().is_some();
-        let begins = chunk.failure().is_some() || has_content;
+        // The rest of a message that has ended, once more.
+        let goes_on = !has_role && !is_body && id.is_some() && id.map(hash) == self.ended;
+        let begins = chunk.failure().is_some() || has_content && !goes_on;
         if !begins && self.message.passes_over(out)? {
             return Ok(());
         }
@@ -455,6 +459,7 @@ impl OpenAiChat {
     /// Closes the choices that have finished, and forgets what is of one message.
     fn close(&mut self, out: &mut EventOut) -> Done {
         self.close_finished(out)?;
+        self.ended = self.message.id().map(hash);
         self.progress = ChatProgress::default();
         Ok(())
     }
