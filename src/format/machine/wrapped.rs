@@ -23,11 +23,12 @@ impl Machine {
     pub(super) fn wraps(&mut self, rule: &ReadRule, scope: Scope, fields: Fields) -> bool {
         let Some(wrap) = &rule.wraps else { return true };
         let Some(json) = fields.json(&wrap.at) else { return false };
-        let is_open = self.wrapped.is_some() && self.message.is_open();
+        if self.wrapped.is_some() && self.message.is_open() {
+            return true;
+        }
         let text = json::text(&json);
         let record = Record::new(&scope.inner_frame(&text));
-        let mut formats = wrap.formats.iter().filter(|_| !is_open);
-        if let Some(format) = formats.find(|format| format.accepts(&record)) {
+        if let Some(format) = wrap.formats.iter().find(|format| format.accepts(&record)) {
             let is_same = |wrapped: &Wrapped| wrapped.format == *format;
             if !self.wrapped.as_ref().is_some_and(is_same) {
                 self.wrapped = Some(Wrapped { format, decoder: format.decode() });
