@@ -401,6 +401,9 @@ impl Machine {
         if self.message.is_open() {
             return Ok(true);
         }
+        if rule.wraps.is_none() {
+            self.wrapped = None;
+        }
         let (start, fields) = (&fields.record_places().start, fields.record());
         self.message.head.created = fields.json(&start.created).and_then(|json| time(&json));
         let [session_id, session_model] = self.session.each_ref().map(Option::as_deref);
