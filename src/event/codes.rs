@@ -101,8 +101,8 @@ words! {
         MissingCreated = "missing_created",
         /// The stream ended after its finish reason, but without `[DONE]`.
         MissingDone = "missing_done",
-        /// An event names no block, item or call; it was taken to be the latest one's, or a new
-        /// call's.
+        /// An event names no block, item or call, or a choice no number; it was taken to be the latest
+        /// one's, or a new call's.
         MissingIndex = "missing_index",
         /// A call of a response was whole, but its `response.output_item.done` never came.
         MissingItemDone = "missing_item_done",

@@ -208,9 +208,20 @@ impl OpenAiChat {
         if let Some(id) = id {
             self.message.rename(id);
         }
+        // Two without an index are two answers, unless one's reason speaks of calls that another one
+        // has: Copilot parts Claude's text and its calls so.
+        let is_parted = is_body
+            && choices().all(|choice| choice.index.is_none())
+            && choices().any(Choice::lacks_calls)
+            && choices().any(Choice::has_calls);
+        if is_parted {
+            let message = "choices without an index, of which one lacks its calls, were read as one";
+            out.warn(WarningCode::MissingIndex, message)?;
+        }
+        let number =
+            |choice: &Choice, place| if is_parted { 0 } else { choice.index.unwrap_or(place) };
         for (choice, place) in choices().zip(0..) {
-            // Two without an index are two answers.
-            self.choice(choice, choice.index.unwrap_or(place), is_body, out)?;
+            self.choice(choice, number(choice, place), is_body, out)?;
         }
         self.extras(chunk, out)?;
         if choices().any(Choice::passes_text) {
@@ -223,7 +234,7 @@ impl OpenAiChat {
             return Ok(());
         }
         for (choice, place) in choices().zip(0..).filter(|(choice, _)| !choice.has_reason()) {
-            let number = choice.index.unwrap_or(place);
+            let number = number(choice, place);
             match choice.finish_reason {
                 // Snowflake's reason is always empty: its calls are whole.
                 Some(_) => out.call_end(number, Key::None)?,

@@ -102,6 +102,16 @@ impl Choice<'_> {
         self.finish_reason.reason().is_some()
     }
 
+    /// True if its message has calls.
+    pub(super) fn has_calls(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.tool_calls.is_some())
+    }
+
+    /// True if its reason speaks of calls, and its message has none.
+    pub(super) fn lacks_calls(&self) -> bool {
+        self.finish_reason.text() == Some("tool_calls") && !self.has_calls()
+    }
+
     /// True if its delta names a role, as the first of a message does.
     pub(super) fn has_role(&self) -> bool {
         self.delta.as_ref().is_some_and(|delta| delta.role.is_some())
