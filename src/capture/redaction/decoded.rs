@@ -1,8 +1,10 @@
 //! A text in which escapes are read as JSON reads them, at any depth of JSON within strings, with
 //! the place of each byte in what it was read of.
 
-use crate::cut::Cut as _;
 use std::borrow::Cow;
+use std::cell::Cell;
+
+use crate::cut::Cut as _;
 
 use memchr::memchr;
 
@@ -21,6 +23,32 @@ pub(super) struct UnescapedText<'r> {
     pub(super) text: Cow<'r, [u8]>,
     /// Where text and raw bytes go apart: places in both. From each on, they go on side by side.
     marks: Vec<(usize, usize)>,
+    line: LastRun,
+}
+
+/// The run of some kind of bytes that was measured last. What stands in one is looked at from many
+/// places of it, and its end stays where it is.
+#[derive(Debug, Default)]
+pub(super) struct LastRun {
+    range: Cell<(usize, usize)>,
+}
+
+impl LastRun {
+    /// Returns the length of the run at a place: that which `measure` returns of a text, from there on.
+    pub(super) fn length(
+        &self,
+        text: &[u8],
+        at: usize,
+        measure: impl FnOnce(&[u8]) -> usize,
+    ) -> usize {
+        let (begin, end) = self.range.get();
+        if begin < end && (begin..=end).contains(&at) {
+            return end - at;
+        }
+        let length = measure(text.after(at));
+        self.range.set((at, at + length));
+        length
+    }
 }
 
 /// A quotation mark, as it is written.
@@ -55,7 +83,8 @@ impl Quote {
 impl<'r> UnescapedText<'r> {
     pub(super) fn new(raw: &'r [u8]) -> Self {
         if memchr(b'\\', raw).is_none() {
-            return UnescapedText { raw, text: Cow::Borrowed(raw), marks: Vec::new() };
+            let (text, marks, line) = (Cow::Borrowed(raw), Vec::new(), LastRun::default());
+            return UnescapedText { raw, text, marks, line };
         }
         let mut text = Vec::with_capacity(raw.len());
         let mut marks = vec![(0, 0)];
@@ -87,7 +116,7 @@ impl<'r> UnescapedText<'r> {
             marks.push((text.len(), at));
         }
         text.extend_from_slice(raw.after(at));
-        UnescapedText { raw, text: Cow::Owned(text), marks }
+        UnescapedText { raw, text: Cow::Owned(text), marks, line: LastRun::default() }
     }
 
     pub(super) fn get(&self, at: usize) -> Option<u8> {
@@ -101,8 +130,9 @@ impl<'r> UnescapedText<'r> {
 
     /// Returns the line from a place on.
     pub(super) fn line(&self, at: usize) -> &[u8] {
-        let rest = self.from(at);
-        rest.before(memchr(b'\n', rest).unwrap_or(rest.len()))
+        let to_end = |rest: &[u8]| memchr(b'\n', rest).unwrap_or(rest.len());
+        let length = self.line.length(&self.text, at, to_end);
+        self.from(at).before(length)
     }
 
     /// Returns the place in the raw bytes of a place in the text.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem, memrchr};
 
-use crate::capture::redaction::decoded::{LINE_END, UnescapedText};
+use crate::capture::redaction::decoded::{LINE_END, LastRun, UnescapedText};
 use crate::capture::redaction::names::{
     ATTRIBUTES, NO_VALUES, OPTIONS, SCHEMES, SecretOption, SecretPlace, may_end_name, named,
 };
@@ -93,7 +93,15 @@ pub(super) struct Secret {
 /// Returns the secrets in these bytes, in order; none overlaps another.
 pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
     let decoded = UnescapedText::new(bytes);
-    let mut finder = SecretFinder { bytes, text: &decoded, found: Vec::new() };
+    let mut finder = SecretFinder {
+        bytes,
+        text: &decoded,
+        found: Vec::new(),
+        covered: Vec::new(),
+        token: LastRun::default(),
+        query: LastRun::default(),
+        heads: Default::default(),
+    };
     finder.shapes();
     finder.private_keys();
     finder.at_signs();
@@ -122,6 +130,12 @@ struct SecretFinder<'t> {
     bytes: &'t [u8],
     text: &'t UnescapedText<'t>,
     found: Vec<Secret>,
+    /// The parts of the text that are secrets, in order.
+    covered: Vec<Range<usize>>,
+    token: LastRun,
+    query: LastRun,
+    /// The rest of a head, and that of one in brackets.
+    heads: [LastRun; 2],
 }
 
 /// Bytes of a token after a scheme, and of a value in a text.
@@ -167,6 +181,7 @@ impl SecretFinder<'_> {
     }
 
     fn add_raw(&mut self, what: &'static str, range: Range<usize>, raw: Range<usize>) {
+        self.cover(range.clone());
         let is_replaced = is_word(self.bytes.within(raw.clone()));
         if !raw.is_empty() && !is_replaced {
             let value = self.text.text.within(range).to_vec();
@@ -185,8 +200,31 @@ impl SecretFinder<'_> {
         self.add_raw(what, begin..range.end, self.text.raw(begin)..raw_end);
     }
 
+    /// Notes that nothing in this part of the text is to be looked at for what is named in it.
+    fn cover(&mut self, range: Range<usize>) {
+        let at = self.covered.partition_point(|other| other.start <= range.start);
+        let before = at.checked_sub(1).and_then(|last| self.covered.get(last));
+        if before.is_some_and(|before| range.end <= before.end) {
+            return;
+        }
+        let after = self.covered.partition_point(|other| other.start < range.end);
+        self.covered.splice(at..after, [range]);
+    }
+
+    /// True if this place is inside a secret: what a name in it says is a part of that.
+    fn is_covered(&self, at: usize) -> bool {
+        let before = self.covered.partition_point(|secret| secret.start <= at);
+        let before = before.checked_sub(1).and_then(|last| self.covered.get(last));
+        before.is_some_and(|secret| at < secret.end)
+    }
+
     fn before(&self, at: usize) -> &[u8] {
         self.text.text.before(at)
+    }
+
+    /// Returns the length of the token that begins here.
+    fn token(&self, at: usize) -> usize {
+        self.token.length(&self.text.text, at, |rest| run(rest, is_token))
     }
 
     /// Finds keys by their shapes, and tokens, each by a byte in its beginning that words seldom
@@ -208,12 +246,13 @@ impl SecretFinder<'_> {
             };
             end = self.shape(begin, end);
         }
+        let mut end = 0;
         for capital in memchr3_iter(b'A', b'J', b'L', text) {
             let inside = if text.get(capital) == Some(&b'J') { 2 } else { 0 };
-            self.solid(capital.saturating_sub(inside));
+            end = self.solid(capital.saturating_sub(inside), end);
         }
         for at in memmem::find_iter(text, "dapi") {
-            self.solid(at);
+            self.solid(at, 0);
         }
         for colon in memmem::find_iter(text, ":AA") {
             let number = run_back(self.before(colon), |byte| byte.is_ascii_digit());
@@ -231,16 +270,17 @@ impl SecretFinder<'_> {
         }
     }
 
-    /// Adds the key or the token without a separator that begins at this place.
-    fn solid(&mut self, begin: usize) {
+    /// Adds the key or the token without a separator that begins at this place, as `shape` does.
+    fn solid(&mut self, begin: usize, end: usize) -> usize {
         let begins_word = || match self.before(begin) {
             [.., b'\\', last] if is_escape(*last) => true,
             [.., b'%', a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => true,
             before => !before.last().is_some_and(u8::is_ascii_alphanumeric),
         };
         if STARTS.may_begin(self.text.from(begin)) && begins_word() {
-            self.shape(begin, 0);
+            return self.shape(begin, end);
         }
+        end
     }
 
     /// Adds the key or the token that begins at this place, if that is not before `end`. Returns
@@ -270,10 +310,11 @@ impl SecretFinder<'_> {
     /// Finds private keys, with the lines around them.
     fn private_keys(&mut self) {
         let text = &*self.text.text;
+        let mut end = 0;
         for begin in memmem::find_iter(text, "-----BEGIN ") {
             let rest = self.text.from(begin);
             let head = rest.before(128);
-            if memmem::find(head, b"PRIVATE KEY").is_none() {
+            if begin < end || memmem::find(head, b"PRIVATE KEY").is_none() {
                 continue;
             }
             // In a string it ends with the string, in a text at the first byte of no key.
@@ -287,11 +328,12 @@ impl SecretFinder<'_> {
             };
             let key = rest.before(run(rest, is_key));
             let mark: &[u8] = b"-----";
-            let end = memmem::find(key, b"-----END").and_then(|end| {
+            let length = memmem::find(key, b"-----END").and_then(|end| {
                 let after = end + "-----END".len();
                 Some(after + memmem::find(key.get(after..)?, mark)? + mark.len())
             });
-            self.add("a private key", begin..begin + end.unwrap_or(key.len()));
+            end = begin + length.unwrap_or(key.len());
+            self.add("a private key", begin..end);
         }
     }
 
@@ -488,7 +530,7 @@ impl SecretFinder<'_> {
             if is_meant && opener.is_ascii_digit() && may_be_number(secret.0) {
                 self.digits(secret.0, at, MIN_ID);
             }
-            let length = run(self.text.from(at), is_token);
+            let length = self.token(at);
             return (length > 0).then_some(at + length);
         }
         let mut at = self.element(at + 1);
@@ -639,14 +681,15 @@ impl SecretFinder<'_> {
         if is_any(name.name, PAIR_NAMES) {
             self.pair_of_text(name);
         }
-        let Some((what, place)) = named(name.name) else { return };
+        let secret = named(name.name).filter(|_| !self.is_covered(name.after));
+        let Some((what, place)) = secret else { return };
         let is_query = self.before(name.begin).ends_with(b"?")
             || self.before(name.begin).ends_with(b"&")
             || self.before(name.begin).ends_with(b"#")
             || self.before(name.begin).ends_with(b"&amp;");
         if is_query && name.is_tight && !name.is_quoted && place != SecretPlace::Owner {
-            let value = self.text.from(name.after);
-            let length = run(value, self::is_query);
+            let to_end = |rest: &[u8]| run(rest, self::is_query);
+            let length = self.query.length(&self.text.text, name.after, to_end);
             let is_enough = place == SecretPlace::Everywhere || length >= MIN_VALUE;
             if is_enough {
                 let end = name.after + length;
@@ -703,7 +746,7 @@ impl SecretFinder<'_> {
     fn bare(&mut self, name: &NamedSecret<'_>, what: &'static str, is_loose: bool) {
         let begin = self.skip_blanks(name.after);
         let begin = begin + scheme(self.text.line(begin));
-        let end = begin + run(self.text.from(begin), is_token);
+        let end = begin + self.token(begin);
         // What is called or indexed is code.
         if matches!(self.text.get(end), Some(b'(' | b'[')) {
             return;
@@ -768,7 +811,7 @@ impl SecretFinder<'_> {
     /// Returns where the value that begins here is, with or without quotation marks, and where it ends
     /// in the raw bytes.
     fn scalar(&self, at: usize) -> Option<(Range<usize>, usize)> {
-        let end = at + run(self.text.from(at), is_token);
+        let end = at + self.token(at);
         self.in_quotes(at).or((end > at).then(|| (at..end, self.text.raw(end))))
     }
 
@@ -817,15 +860,18 @@ impl SecretFinder<'_> {
         if is_line && (!is_quote || secret.filter(is_word).is_none()) {
             return self.lines(name, name.begin);
         }
+        let secret = secret.filter(|_| !self.is_covered(name.after));
         let Some((what, place)) = secret else { return };
         let is_quoted = what != "a cookie" && self.quoted(name, (what, place));
         if is_quoted || matches!(place, SecretPlace::Query | SecretPlace::Quoted) {
             return;
         }
         let begin = name.after + run(self.text.from(name.after), |byte| b" \t".contains(&byte));
-        let line = self.text.from(begin);
-        let is_end = |byte: u8| b"\n\x0b\"'<".contains(&byte) || (byte == b']' && opener == b'[');
-        let value = line.before(run(line, |byte| !is_end(byte)));
+        let is_in_list = opener == b'[';
+        let is_end = |byte: u8| b"\n\x0b\"'<".contains(&byte) || (byte == b']' && is_in_list);
+        let to_end = |rest: &[u8]| run(rest, |byte| !is_end(byte));
+        let length = self.heads[usize::from(is_in_list)].length(&self.text.text, begin, to_end);
+        let value = self.text.from(begin).before(length);
         let value = value.before(value.len() - run_all_back(value, b" \t\r"));
         let begins_text = opener == b'=' || matches!(around, LINE_END | b'"' | b'\'');
         let is_setting = name.is_tight && begins_text && !is_head(name.name, what);
@@ -845,7 +891,8 @@ impl SecretFinder<'_> {
         };
         let is_count = value.iter().all(u8::is_ascii_digit) && !may_be_number(what);
         if !is_enough && place == SecretPlace::Everywhere {
-            let token = own.before(run(own, is_token));
+            let at = begin + value.len() - own.len();
+            let token = own.before(self.token(at));
             // The name of a type may have one number.
             let numbers = token.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
             if is_opaque("a token", token) && numbers.count() >= 4 {
@@ -861,7 +908,7 @@ impl SecretFinder<'_> {
             return self.add_value(what, begin..end, self.text.raw(end));
         }
         let skip = scheme(value);
-        let length = run(value.after(skip), is_token);
+        let length = self.token(begin + skip).min(value.len() - skip);
         if length >= MIN_VALUE {
             let end = begin + skip + length;
             self.add_value(what, begin..end, self.text.raw(end));
@@ -980,6 +1027,9 @@ impl SecretFinder<'_> {
     /// Finds the values of cookies. After the first one of `set-cookie` come attributes.
     fn cookies(&mut self, begin: usize, value: &[u8], is_set: bool) {
         let mut at = begin;
+        if !is_set {
+            self.cover(begin..begin + value.len());
+        }
         for part in value.split_inclusive(|&byte| byte == b';') {
             let text = part.strip_suffix(b";").unwrap_or(part);
             let skip = memchr(b'=', text).map_or(0, |sign| sign + 1);
@@ -1128,9 +1178,9 @@ fn is_value(what: &str, name: &[u8], value: &[u8]) -> bool {
     let is_enough = value.len() >= MIN_VALUE || is_short(what, name, value);
     let is_word = |byte: &u8| *byte > b' ';
     is_enough
+        && !is_variable(value)
         && value.iter().all(is_word)
         && !is_number
-        && !is_variable(value)
         && !value.eq_ignore_ascii_case(name)
 }
 
@@ -1157,7 +1207,7 @@ fn run_all_back(text: &[u8], of: &[u8]) -> usize {
 
 /// Returns the length of the scheme before credentials, with the spaces after it.
 fn scheme(value: &[u8]) -> usize {
-    let Some(space) = memchr(b' ', value) else { return 0 };
+    let Some(space) = memchr(b' ', value.before(MAX_NAME)) else { return 0 };
     let (scheme, rest) = value.split_at(space);
     if is_any(scheme, SCHEMES) { space + run(rest, |byte| byte == b' ') } else { 0 }
 }

@@ -632,6 +632,21 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_many_names_is_read_once() {
+        for (names, secret) in [
+            ("cookie: a=b4; ", Some("b4;")),
+            ("authorization: x", None),
+            ("{api_key: ", None),
+            ("api_key%3D", None),
+            ("-----BEGIN PRIVATE KEY", Some("KEY")),
+            ("eyJhbGciOiJ.", Some("OiJ")),
+        ] {
+            let (out, _) = redacted(&format!("x {}", names.repeat(20_000)));
+            assert!(secret.is_none_or(|secret| !out.contains(secret)), "{names}");
+        }
+    }
+
+    #[test]
     fn a_secret_has_one_word_in_all_captures() {
         let key = format!("sk-proj-{}", rest(40, 5));
         let mut redactor = Redactor::default();
