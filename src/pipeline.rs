@@ -5,7 +5,7 @@ use std::{fmt, io};
 
 use crate::assemble::{self, Assembler};
 use crate::cut::Cut as _;
-use crate::detect::{AutoDecoder, AutoFramer};
+use crate::detect::{AutoDecoder, AutoFramer, holds_record};
 use crate::dialect::{self, Markup, Selection, spec::StartIn};
 use crate::dressing::{self, Dressing};
 use crate::event::{
@@ -457,6 +457,12 @@ impl Layers {
     #[cold]
     fn fault(&mut self, fault: &Fault<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
+        if matches!(fault.kind, FaultKind::Note(_)) && holds_record(&fault.raw) {
+            let message = "a record stands in a line after something else, and can't be read";
+            let raw = fault.raw.clone();
+            let fault = Fault::new(FaultKind::Malformed, message, fault.offset).with_raw(raw);
+            return report(&fault, &mut self.assembler, sink);
+        }
         match fault.kind {
             FaultKind::Limit => self.release(sink)?,
             // Bytes are missing before the end of the input, or can't be read.

@@ -19,6 +19,7 @@ pub use explain::{Verdict, explain};
 pub use framer::AutoFramer;
 #[cfg(feature = "cli")]
 pub(crate) use framer::offsets;
+pub(crate) use record::holds_record;
 
 /// The most bytes of the input that detection buffers.
 pub(crate) const WINDOW: usize = 64 << 10;

@@ -5,9 +5,9 @@ use memchr::{memchr, memchr3, memrchr};
 
 use crate::cut::Cut as _;
 use crate::detect::WINDOW;
-use crate::detect::record::{candidates, see_record};
+use crate::detect::record::{candidates, inside, see_record};
 use crate::format::format::Format;
-use crate::frame::{Frame, NDJSON};
+use crate::frame::{Frame, NDJSON, is_of_log};
 
 /// Looks at each line of a text that comes in pieces.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ impl Stray {
             let end = memchr(b'\n', rest);
             let line = rest.before(end.unwrap_or(rest.len()));
             let printed = self.gather(line, end.is_some(), at);
-            let is_open = self.line == LineKind::Open && may_count(&self.held, line);
+            let is_open = self.line == LineKind::Open && may_count(&self.held, line, end.is_some());
             let found = match end {
                 Some(_) if !is_open => None,
                 Some(end) if self.held.is_empty() => self.see(line, self.offset, at + end + 1),
@@ -147,6 +147,10 @@ impl Stray {
         if self.fence.is_some() {
             return None;
         }
+        if is_of_log(text) {
+            let format = inside(text)?;
+            return Some(StrayRecord { format, offset, end });
+        }
         let record = text.strip_prefix(b"data:").unwrap_or(text).trim_ascii_start();
         if record == b"{" && line.starts_with(record) {
             self.begin = offset;
@@ -173,8 +177,12 @@ fn last_line(lines: &[u8]) -> &[u8] {
     lines.after(memrchr(b'\n', lines).map_or(0, |end| end + 1))
 }
 
-/// True if a line that begins with what is held, and goes on so, may be a record or a fence.
-fn may_count(held: &[u8], line: &[u8]) -> bool {
+/// The number of bytes in which a line of a log shows that it is one.
+const LOG_HEAD: usize = 64;
+
+/// True if a line that begins with what is held, and goes on so, may be a record, a fence or a line of
+/// a log.
+fn may_count(held: &[u8], line: &[u8], is_whole: bool) -> bool {
     const FIELD: &[u8] = b"data:";
     if held.len() + line.len() > WINDOW {
         return false;
@@ -183,7 +191,10 @@ fn may_count(held: &[u8], line: &[u8]) -> bool {
     match bytes.next() {
         None | Some(b'{' | b'`' | b'~') => true,
         Some(b'd') => bytes.zip(FIELD.after(1)).all(|(byte, field)| byte == field),
-        Some(_) => false,
+        Some(first) => {
+            let head: Vec<u8> = [first].into_iter().chain(bytes).copied().take(LOG_HEAD).collect();
+            (head.len() < LOG_HEAD && !is_whole) || is_of_log(&head)
+        }
     }
 }
 
@@ -213,6 +224,8 @@ mod tests {
         check(&format!("Hi {RECORD}\n"), None);
         check("Hi\n{\"name\":\"f\",\"arguments\":{}}\n", None);
         check("Hi\ndata: {}\n", None);
+        check(&format!("Hi\n2026-11-28T10:00:01Z data: {RECORD}\n"), Some(3));
+        check(&format!("Hi\n[app] {RECORD}\n"), Some(3));
         let printed = RECORD.replace("{\"object", "{\n  \"object").replace("]}", "]\n}");
         check(&format!("Hi\n{printed}\n"), Some(3));
         check(&format!("Hi\n{printed}"), Some(3));

@@ -118,7 +118,8 @@ impl<'a> Fault<'a> {
 /// The severity of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Something was inferred or skipped, and nothing is lost.
+    /// Something was inferred or skipped, and nothing is lost; unless what was skipped, which `raw`
+    /// has, holds a record.
     Note(WarningCode),
     /// Some bytes are no frame; framing goes on after them.
     Malformed,

@@ -12,61 +12,72 @@ struct Origin {
     begins: &'static [&'static str],
     /// The beginnings of lines that are its own only after one of those.
     goes_on: &'static [&'static str],
+    /// True if a program's log has such lines: a record may stand in one.
+    is_log: bool,
 }
 
 impl Origin {
     const fn of(begins: &'static [&'static str]) -> Self {
-        Origin { begins, goes_on: &[] }
+        Origin { begins, goes_on: &[], is_log: false }
+    }
+
+    const fn of_log(begins: &'static [&'static str]) -> Self {
+        Origin { is_log: true, ..Origin::of(begins) }
+    }
+
+    /// Returns an origin whose lines are of these kinds after one that begins so.
+    const fn with(begins: &'static [&'static str], goes_on: &'static [&'static str]) -> Self {
+        Origin { goes_on, ..Origin::of(begins) }
     }
 }
 
 static ORIGINS: &[Origin] = &[
     // curl -v: src/tool_cb_dbg.c, and the words of lib/connect.c, lib/url.c and lib/vtls.
-    Origin {
-        begins: &[
+    Origin::with(
+        &[
             "* Trying ", "* Host ", "* Hostname ", "* Could not resolve ", "* Uses proxy ",
             "* Added ", "* Re-using ", "* Reusing ", "* Found bundle ", "* Rebuilt URL ",
             "* About to connect", "* Connected to ", "* Connection #", "* Established connection ",
             "* using HTTP/", "* ALPN", "* !!! ", "> GET ", "> POST ", "< HTTP/",
         ],
-        goes_on: &["* ", ">", "<", "{ [# bytes data]", "} [# bytes data]"],
-    },
+        &["* ", ">", "<", "{ [# bytes data]", "} [# bytes data]"],
+    ),
     // curl's progress: lib/progress.c.
-    Origin { begins: &[" % Total % Received"], goes_on: &[" Dload Upload "] },
+    Origin::with(&[" % Total % Received"], &[" Dload Upload "]),
     // curl's warnings and notes: src/tool_msgs.c.
-    Origin { begins: &["Warning: ", "Note: ", "curl: (#) "], goes_on: &["Warning: ", "curl: "] },
+    Origin::with(&["Warning: ", "Note: ", "curl: (#) "], &["Warning: ", "curl: "]),
     // wget: src/http.c, src/connect.c.
-    Origin {
-        begins: &["--#-#-# #:#:#-- http"],
-        goes_on: &["Resolving ", "Connecting to ", "HTTP request sent", "Length: ", "Saving to: "],
-    },
+    Origin::with(
+        &["--#-#-# #:#:#-- http"],
+        &["Resolving ", "Connecting to ", "HTTP request sent", "Length: ", "Saving to: "],
+    ),
     // Prompts of shells, and what `set -x` prints.
     Origin::of(&["$ ", "> ", "+ ", "❯ ", "➜ ", "[…@… …]$ ", "PS …:"]),
     // util-linux: script.c.
-    Origin { begins: &["Script started on ", "Script started, "], goes_on: &[] },
+    Origin::of(&["Script started on ", "Script started, "]),
     // The beginnings of lines of logs: a time; the months of syslog,
-    Origin::of(&[
+    Origin::of_log(&[
         "Jan # #:", "Feb # #:", "Mar # #:", "Apr # #:", "May # #:", "Jun # #:", "Jul # #:",
         "Aug # #:", "Sep # #:", "Oct # #:", "Nov # #:", "Dec # #:",
     ]),
-    Origin::of(&[
+    Origin::of_log(&[
         "#-#-#T#:#", "#-#-# #:#", "#/#/# #:#", "#:#:#", "[#-#-#", "[#/…:#:#", "[#:#:#", "[#.#]",
         "[ #.#]", "[… … # #:#", "(#:#", "time=", "ts=",
     ]),
     // a level,
-    Origin::of(&[
+    Origin::of_log(&[
         "TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "ERROR", "FATAL", "trace:", "debug:", "info:",
         "warn:", "warning:", "error:", "level=", "[I #", "[W #", "[E #", "I# #:#", "W# #:#",
         "E# #:#",
     ]),
     // or brackets.
-    Origin::of(&["[…] ", "[… "]),
+    Origin::of_log(&["[…] ", "[… "]),
     // npm and npx, Node, Deno, Java, Go, Cargo, uv, Python's warnings and their line of source.
     Origin::of(&["npm ", "(node:#) ", "(Use `node ", "Debugger ", "Picked up JAVA_TOOL_OPTIONS: "]),
     Origin::of(&[
         "go: ", "Compiling ", " Compiling ", " Finished ", " Running ", "Installed # package",
     ]),
-    Origin { begins: &["/…:#: …: "], goes_on: &[" warnings.warn("] },
+    Origin::with(&["/…:#: …: "], &[" warnings.warn("]),
     // ssh, sh, nohup, docker, kubectl.
     Origin::of(&["Pseudo-terminal ", "Connection to ", "bash: ", "sh: ", "nohup: "]),
     Origin::of(&["Unable to find image ", "Forwarding from ", "Handling connection for "]),
@@ -96,6 +107,19 @@ pub(crate) enum Leading {
 pub(super) fn is_between_bytes(line: &[u8]) -> bool {
     let marks = ["{ [# bytes data]", "} [# bytes data]"];
     line.get(1..3) == Some(b" [") && marks.iter().any(|mark| begins(mark, line, true) == Some(true))
+}
+
+/// True if a line begins as those of a program's log do: with a time, a level or brackets.
+pub(crate) fn is_of_log(line: &[u8]) -> bool {
+    let logs = ORIGINS.iter().filter(|origin| origin.is_log);
+    logs.flat_map(|origin| origin.begins).any(|one| begins(one, line, true) == Some(true))
+}
+
+/// Returns a line without the line of curl's progress that it begins with, if it does.
+pub(super) fn without_progress(line: &[u8]) -> Option<&[u8]> {
+    let may_be = line.first().is_some_and(|first| first.is_ascii_digit() || *first == b' ');
+    let length = if may_be { progress(line, true).unwrap_or(0) } else { 0 };
+    (length > 0).then(|| line.after(length))
 }
 
 /// Returns the lines before a stream that an input begins with: `others` are the beginnings of

@@ -25,6 +25,6 @@ pub use framer::{
 };
 pub(crate) use framer::{is_begun_mark, lossy, skip_blank};
 pub use header::{Header, HeaderValue};
-pub(crate) use leading::{Leading, leading};
+pub(crate) use leading::{Leading, is_of_log, leading};
 pub(crate) use table::NDJSON;
 pub use table::{FRAMINGS, find};

@@ -16,7 +16,7 @@ use crate::frame::framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
     Framing, Holds, Sniff, skip_blank, without_mark,
 };
-use crate::frame::leading::is_between_bytes;
+use crate::frame::leading::{is_between_bytes, without_progress};
 use crate::json::{Scanner, Status};
 
 pub(super) static FRAMING: Framing = Framing {
@@ -168,6 +168,14 @@ impl Lines {
         self.is_line = true;
         let bytes = if offset == 0 { without_mark(bytes) } else { bytes };
         let bytes = bytes.trim_ascii();
+        let bytes = match without_progress(bytes) {
+            Some(rest) if !self.config.strict => {
+                let message = "curl's progress was passed over";
+                out(Framed::Fault(Fault::note(WarningCode::LeadingText, message, offset)))?;
+                rest
+            }
+            _ => bytes,
+        };
         match (self.split)(bytes) {
             _ if bytes.is_empty() => Ok(()),
             Some((event_type, data)) => {

@@ -16,7 +16,7 @@ use crate::frame::framer::{
     BYTE_ORDER_MARK, Content, DONE, FIELDS, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope,
     FrameOut, Framed, Framer, Framing, Holds, Sniff, is_begun_mark, lossy, without_mark,
 };
-use crate::frame::leading::is_between_bytes;
+use crate::frame::leading::{is_between_bytes, without_progress};
 use crate::json::{self, Scanner, Status};
 
 pub(super) static FRAMING: Framing = Framing {
@@ -70,6 +70,12 @@ fn sniff(head: &[u8]) -> Sniff {
         Sniff::More if fields > 0 => Sniff::Likely,
         verdict => verdict,
     }
+}
+
+/// True if the value of a field holds another one, with a record: the line end between them is lost.
+fn holds_field(value: &[u8]) -> bool {
+    let data = memchr::memmem::find(value, b"data:");
+    data.is_some_and(|at| value.after(at + b"data:".len()).trim_ascii_start().starts_with(b"{"))
 }
 
 fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
@@ -143,6 +149,9 @@ impl Sse {
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match name {
             b"data" => self.take_data(value, pending, out),
+            b"event" | b"id" if !self.config.strict && holds_field(value) => {
+                self.unknown_line(line, pending.take(), out)
+            }
             b"event" => {
                 if pending.is_some() || !self.data.is_empty() {
                     self.earlier_type = Some(std::mem::take(&mut self.event_type));
@@ -162,6 +171,11 @@ impl Sse {
             }
             b"" | b"id" | b"retry" => Ok(()),
             _ if self.config.strict => Ok(()),
+            _ if let Some(rest) = without_progress(line) => {
+                let message = "curl's progress was passed over";
+                self.note(WarningCode::LeadingText, message, out)?;
+                if rest.is_empty() { Ok(()) } else { self.line(rest, pending, out) }
+            }
             _ => self.unknown_line(line, pending.take(), out),
         }
     }
@@ -183,11 +197,13 @@ impl Sse {
         if let Some(first) = pending {
             self.keep(first);
         }
-        if std::mem::replace(&mut self.noted, true) {
+        let has_record = memchr(b'{', line).is_some();
+        if std::mem::replace(&mut self.noted, true) && !has_record {
             return Ok(());
         }
         let message = "lines that are no field of an event stream are passed over";
-        self.note(WarningCode::UnknownField, message, out)
+        let fault = Fault::note(WarningCode::UnknownField, message, self.offset);
+        out(Framed::Fault(if has_record { fault.with_raw(line) } else { fault }))
     }
 
     /// Takes a line of a record without its `data:`. A field ends it.
