@@ -400,6 +400,9 @@ impl Layers {
             return Ok(());
         }
         self.flush(sink)?;
+        if self.assembler.is_between() {
+            self.decoder.reopen(&frame);
+        }
         let Layers { repeats, decoder, halves, markup, assembler, .. } = self;
         let marks_records = self.config.records;
         assembler.set_framing(frame.framing.name);

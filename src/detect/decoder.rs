@@ -114,6 +114,22 @@ impl AutoDecoder {
         }
     }
 
+    /// A message has ended: a record of another provider's, which is none of this one's, shows the
+    /// format of those that follow.
+    pub(crate) fn reopen(&mut self, frame: &Frame<'_>) {
+        let is_providers = |row: &&Format| row.request.is_some();
+        let Some(chosen) = self.chosen.filter(|row| self.wanted.is_none() && is_providers(row))
+        else {
+            return;
+        };
+        let is_anothers = see_record(frame, |record| {
+            !chosen.accepts(record) && candidates(record).next().as_ref().is_some_and(is_providers)
+        });
+        if is_anothers {
+            (self.chosen, self.state) = (None, DecoderState::Open);
+        }
+    }
+
     /// Returns the format, once it is known.
     pub(crate) fn format(&self) -> Option<&'static Format> {
         self.chosen
