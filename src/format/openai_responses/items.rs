@@ -118,7 +118,7 @@ impl Items {
                 let known = known.or(is_here.then_some(place));
                 let is_done = |place: &u64| self.items.get(place).is_none_or(|state| state.is_done);
                 if let Some(place) = known.filter(|place| is_repeated && is_done(place)) {
-                    return self.items.entry(place).or_default().compare(whole, out);
+                    return self.items.entry(place).or_default().compare(frame, whole, out);
                 }
                 if is_repeated {
                     let message = "an item was whole only at the end of the response";

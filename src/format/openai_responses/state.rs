@@ -63,8 +63,19 @@ impl ItemState {
     }
 
     /// Holds the item to what it was when it came whole.
-    pub(super) fn compare(&self, whole: Whole, out: &mut EventOut) -> Done {
-        self.call.as_ref().map_or(Ok(()), |call| call.compare(whole, out))
+    pub(super) fn compare(&mut self, frame: &Frame, whole: Whole, out: &mut EventOut) -> Done {
+        if let Some(call) = &self.call {
+            return call.compare(whole, out);
+        }
+        if !matches!(Nature::of(whole.item), Nature::Message | Nature::Thought) {
+            return Ok(());
+        }
+        for parts in [&whole.item.summary, &whole.item.content].into_iter().flatten() {
+            for (place, &json) in (0..).zip(parts) {
+                self.part(frame, place, json, out)?;
+            }
+        }
+        out.flush()
     }
 
     /// The call that it is. If none has begun, one of this key does.
@@ -117,7 +128,7 @@ impl ItemState {
         out: &mut EventOut,
     ) -> Done {
         if std::mem::replace(&mut self.is_done, true) {
-            return self.compare(whole, out);
+            return self.compare(frame, whole, out);
         }
         let item = whole.item;
         self.kind = item.kind().to_owned();
@@ -133,7 +144,6 @@ impl ItemState {
             Nature::Result => calls::result(item, out)?,
             Nature::Opaque | Nature::Unknown => out.block(0, item.kind(), whole.json)?,
         }
-        self.texts.clear();
         if !Nature::is_known(item.kind()) {
             let kind = json::quote(item.kind());
             let message = format!("an item of type {kind} has no meaning here");
@@ -161,10 +171,11 @@ impl ItemState {
         }
         self.check_size(out)?;
         let text = self.texts.entry(at).or_default();
-        if std::mem::replace(&mut text.is_whole, true) {
-            return Ok(());
-        }
-        match text.emitted.rest(whole) {
+        text.is_whole = true;
+        let rest = text.emitted.rest(whole);
+        text.emitted = Emitted::of(whole);
+        match rest {
+            Some(rest) if rest.is_empty() => Ok(()),
             Some(rest) => emit(at, self.channel, &rest, out),
             None => out.revise(0, whole),
         }
