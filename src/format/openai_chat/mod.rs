@@ -186,10 +186,14 @@ impl OpenAiChat {
         let model = chunk.model.non_empty();
         let speaker = self.progress.speaker;
         let is_other_speaker = || speaker.is_some() && speaker != model.map(hash);
-        if has_content && self.is_next(id) || is_body && is_open {
+        let is_other = self.is_other(id);
+        let is_cut = match is_body {
+            true => is_other && !self.has_finished(),
+            false => has_role && is_other && (self.progress.has_gone_on || is_other_speaker()),
+        };
+        if !is_cut && is_body && is_open || has_content && self.is_next(id) {
             self.end(out)?;
-        } else if has_role && self.is_other(id) && (self.progress.has_gone_on || is_other_speaker())
-        {
+        } else if is_cut {
             self.close(out)?;
             self.message.cut(out)?;
         }
@@ -215,7 +219,8 @@ impl OpenAiChat {
             && choices().any(Choice::lacks_calls)
             && choices().any(Choice::has_calls);
         if is_parted {
-            let message = "choices without an index, of which one lacks its calls, were read as one";
+            let message =
+                "choices without an index, of which one lacks its calls, were read as one";
             out.warn(WarningCode::MissingIndex, message)?;
         }
         let number =
