@@ -181,6 +181,7 @@ impl Sink for RoundTap<'_, '_> {
             Kind::Text(_) | Kind::Reasoning(_) if so_far.message.is_plain() => {
                 so_far.said.extend(kind.text());
             }
+            Kind::Prompt(prompt) => so_far.said.extend([prompt.text, "\n"]),
             Kind::ToolCall(call) if call.executor.is_none() => {
                 let is_plain = so_far.message.is_plain();
                 if let Some(last) = so_far.message.calls.last_mut() {
