@@ -1,10 +1,9 @@
 //! One of the alternative answers, from chunk to chunk.
 
-use std::collections::BTreeMap;
-
 use crate::event::Block;
 use crate::format::gemini::parts::GeminiParts;
 use crate::format::gemini::payload::GeminiCandidate;
+use crate::format::support::blocks::LatestBlocks;
 use crate::format::support::prelude::*;
 
 /// One candidate so far.
@@ -14,14 +13,14 @@ pub(super) struct CandidateState {
     parts: GeminiParts,
     /// True if a finish reason came, and nothing after it.
     pub(super) is_finished: bool,
-    /// The last value of each kind of metadata.
-    metadata: BTreeMap<&'static str, String>,
+    /// The metadata: streams repeat it on each chunk, and let it grow.
+    metadata: LatestBlocks,
 }
 
 impl CandidateState {
     pub(super) fn new(choice: u64) -> Self {
         let parts = GeminiParts::new(choice);
-        CandidateState { choice, parts, is_finished: false, metadata: BTreeMap::new() }
+        CandidateState { choice, parts, is_finished: false, metadata: LatestBlocks::default() }
     }
 
     /// Takes what a chunk adds, or what a record holds that may be a whole body.
@@ -46,7 +45,9 @@ impl CandidateState {
             self.parts.part(part, frame, out)?;
         }
         for (name, json) in candidate.metadata() {
-            self.metadata(name, json, out)?;
+            if let Some(json) = json.map(RawJson::get).filter(|json| *json != "{}") {
+                self.metadata.feed(self.choice, name, json, out)?;
+            }
         }
         if let Some(json) = candidate.logprobs_result {
             out.raw_member(self.choice, "logprobs", json.get())?;
@@ -68,25 +69,6 @@ impl CandidateState {
     /// The answer will not go on.
     pub(super) fn cut(&mut self, out: &mut EventOut) -> Done {
         self.parts.finish(false, out)
-    }
-
-    /// Emits metadata that is new. Streams repeat it on each chunk, and let it
-    /// grow.
-    fn metadata(
-        &mut self,
-        name: &'static str,
-        json: Option<RawJson<'_>>,
-        out: &mut EventOut,
-    ) -> Done {
-        let Some(json) = json.map(RawJson::get).filter(|json| *json != "{}") else {
-            return Ok(());
-        };
-        let known = self.metadata.entry(name).or_default();
-        if json == known {
-            return Ok(());
-        }
-        json.clone_into(known);
-        out.block(self.choice, name, json)
     }
 }
 

@@ -9,9 +9,10 @@ pub(super) mod payload;
 pub(super) mod turn;
 mod write;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::event::ByChoice;
+use crate::format::support::blocks::LatestBlocks;
 use crate::format::support::calls::MAX_IDS;
 use crate::format::support::prelude::*;
 use delta::{ReasoningDetails, emit, emit_call};
@@ -85,9 +86,8 @@ struct ChatProgress {
     /// For each choice, true if it has finished.
     finished: ByChoice<bool>,
     details: ByChoice<ReasoningDetails>,
-    /// The sources of the answer, by name, as they came last: Perplexity repeats
-    /// it.
-    sources: BTreeMap<&'static str, String>,
+    /// The sources of the answer: Perplexity repeats them.
+    sources: LatestBlocks,
     /// The provider's calls whose results have come: LiteLLM repeats them.
     answered: BTreeSet<String>,
     /// True after a delta without a role: not every one has it.
@@ -415,10 +415,7 @@ impl OpenAiChat {
         self.usage(chunk.usage);
         self.usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage));
         for (name, json) in chunk.sources().into_iter().flatten() {
-            if self.progress.sources.get(name).is_none_or(|last| last != json) {
-                self.progress.sources.insert(name, json.to_owned());
-                out.block(0, name, json)?;
-            }
+            self.progress.sources.feed(0, name, json, out)?;
         }
         Ok(())
     }

@@ -217,6 +217,28 @@ impl<W: GatheredBlock> IndexedBlocks<W> {
     }
 }
 
+/// Blocks that a stream repeats: the last value of each.
+#[derive(Debug, Default)]
+pub(crate) struct LatestBlocks(BTreeMap<&'static str, String>);
+
+impl LatestBlocks {
+    /// Emits a block unless it is as it came last.
+    pub(crate) fn feed(
+        &mut self,
+        choice: u64,
+        name: &'static str,
+        json: &str,
+        out: &mut EventOut,
+    ) -> Done {
+        let last = self.0.entry(name).or_default();
+        if json == last {
+            return Ok(());
+        }
+        json.clone_into(last);
+        out.block(choice, name, json)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

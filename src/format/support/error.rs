@@ -9,6 +9,7 @@
 use crate::event::{Block, Code, Failure, Kind};
 use crate::format::format::Record;
 use crate::format::support::emit::{Done, EventOut, output};
+use crate::format::support::object::Object;
 use crate::frame::Frame;
 use crate::json;
 
@@ -164,25 +165,16 @@ fn words(json: &str, depth: usize) -> (Option<String>, Option<String>) {
     if let Some(first) = json::elements(json).and_then(|elements| elements.first().copied()) {
         return if depth < MAX_NESTING { words(first, depth + 1) } else { (None, None) };
     }
-    let members = json::members(json);
-    let get =
-        |key: &str| members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get());
-    let (mut message, mut code) = (None, None);
-    for key in ["error", "errors", "detail", VERDICT] {
-        if let Some(inner) = get(key).filter(|inner| *inner != "null" && depth < MAX_NESTING) {
-            (message, code) = words(inner, depth + 1);
-            break;
-        }
+    let object = Object::new(json);
+    let inner = object.get("error|errors|detail|base_resp").filter(|_| depth < MAX_NESTING);
+    let (mut message, mut code) = inner.map_or((None, None), |inner| words(inner, depth + 1));
+    for key in MESSAGES.iter().chain(&["title", "errorText", "details"]) {
+        message = message.or_else(|| object.get(key).and_then(json::string));
     }
-    for key in MESSAGES.iter().chain(&["title", "errorText"]) {
-        message = message.or_else(|| get(key).and_then(json::string));
-    }
-    let details = || get("details").and_then(json::string);
-    message = message.or_else(details);
     // A `type` that is only "error" is the event's, and one that is an address is no code.
     let is_code = |word: &String| word != "error" && word != "about:blank" && !word.contains("://");
     for key in ["code", "error_type", "__type", "type", "status", "status_code", "statusCode"] {
-        code = code.or_else(|| get(key).and_then(word).filter(is_code));
+        code = code.or_else(|| object.get(key).and_then(word).filter(is_code));
     }
     (message, code)
 }
