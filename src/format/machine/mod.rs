@@ -126,6 +126,11 @@ impl Decoder for Machine {
         }
         if self.message.state == State::Stopped {
             self.end_calls(out)?;
+            if !self.open.has_reason {
+                // Where the input was cut, there may have been more of it.
+                self.message.meter.finish(out)?;
+                return out.infer_finish(0, FinishReason::Stop, None);
+            }
         }
         self.message.finish(out)
     }
@@ -778,6 +783,7 @@ impl Machine {
         stop_sequence: Option<&str>,
         out: &mut EventOut,
     ) -> Done {
+        self.open.has_reason = true;
         let known = self.spec.finish_words.iter().find(|(word, _)| fits(word, raw));
         let reason: FinishReason =
             known.map_or_else(|| finish::normalise(raw), |(_, reason)| *reason);

@@ -92,6 +92,8 @@ pub(super) struct MessageState {
     pub(super) records: u64,
     /// True if one of them has a word for it that the model has not stopped yet.
     pub(super) goes_on: bool,
+    /// True if a reason to stop has come.
+    pub(super) has_reason: bool,
     /// The number of fragments of calls in the provider's own JSON.
     pub(super) native_calls: u64,
     /// The call that goes on until something else comes.
