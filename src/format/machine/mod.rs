@@ -326,14 +326,7 @@ impl Machine {
             scope.choice = choice;
         }
         self.enter(&rule.at, &mut scope, fields, out)?;
-        // These change more than what is emitted.
-        let is_kept = scope.part.is_some()
-            || scope.is_cumulative()
-            || rule.spec.part
-            || rule.wraps.is_some()
-            || self.tables.flags.is_log
-            || self.open.keeps_texts();
-        self.repeats &= !is_kept && rule.result.is_none();
+        self.repeats &= !self.keeps(rule, scope);
         let reason = self.reason(rule, fields);
         scope.is_last |= reason.is_some();
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
@@ -379,6 +372,19 @@ impl Machine {
             End::Stopped if self.message.state == State::Stopped => self.close(out),
             End::No | End::If(_) | End::Stopped => Ok(()),
         }
+    }
+
+    /// True if an object changes more than what is emitted.
+    fn keeps(&self, rule: &ReadRule, scope: Scope) -> bool {
+        scope.part.is_some()
+            || scope.is_cumulative()
+            || rule.spec.part
+            || rule.spec.begin == Begin::Cut
+            || rule.spec.stop && rule.spec.begin != Begin::Late
+            || rule.wraps.is_some()
+            || rule.result.is_some()
+            || self.tables.flags.is_log
+            || self.open.keeps_texts()
     }
 
     /// Begins the message as a rule says. Returns false if its record is of none.
