@@ -6,6 +6,8 @@
 // What is printed is for cargo.
 #![allow(clippy::print_stdout)]
 
+#[path = "../src/format/named.rs"]
+mod named;
 mod rows;
 
 use std::env;
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 
 fn main() {
     println!("cargo::rerun-if-changed=.cargo");
+    println!("cargo::rerun-if-changed=src/format/named.rs");
     println!("cargo::rerun-if-changed=src/format/rows");
     let folder_of = |name: &str| PathBuf::from(env::var_os(name).unwrap_or_default());
     let rows = folder_of("CARGO_MANIFEST_DIR").join("src/format/rows");

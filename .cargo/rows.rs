@@ -3,10 +3,13 @@
 //! `src/format/spec.rs` defines and `src/format/load.rs` reads. What is no such row is found when
 //! what is written here is compiled, and by the tests, which read each file as a user's.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
+
+use crate::named;
 
 /// Writes a static for each file of a folder into `to`, named after it.
 ///
@@ -23,7 +26,15 @@ pub(crate) fn write(folder: &Path, to: &Path) {
 
 fn row(path: &Path) -> String {
     let text = fs::read_to_string(path).expect("a row is text");
-    let table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let parse = |text: &str| -> Table {
+        text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let mut table = parse(&text);
+    if let Some(Value::Table(places)) = table.remove("places") {
+        let places = places.iter().map(|(name, places)| (name.clone(), word(places).to_owned()));
+        table = parse(&named::expand(&text, &places.collect::<BTreeMap<_, _>>()));
+        table.remove("places");
+    }
     let name = path.file_stem().expect("its name").to_string_lossy().replace('-', "_");
     let (name, spec) = (name.to_uppercase(), structure("Spec", &table));
     format!(

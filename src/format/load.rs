@@ -23,6 +23,7 @@ use serde::Deserialize;
 
 use crate::format::check;
 use crate::format::format::Format;
+use crate::format::named;
 use crate::format::spec::{Row, Spec};
 use crate::format::table::find;
 use crate::leak::Loaded;
@@ -108,12 +109,7 @@ fn expand(text: &str) -> Result<String, RowError> {
     if let Some(mistake) = check::wrong_word(text, &names) {
         return Err(mistake);
     }
-    // A name may begin with another.
-    let names = named.places.iter().rev();
-    Ok(names.fold(text.to_owned(), |text, (name, places)| {
-        let places = places.replace('\\', "\\\\").replace('"', "\\\"");
-        text.replace(&format!("${name}"), &places)
-    }))
+    Ok(named::expand(text, &named.places))
 }
 
 #[cfg(test)]
@@ -146,9 +142,10 @@ mod tests {
     #[test]
     fn a_name_stands_for_places() {
         let toml = "name = 'x'\nkind = 'type'\n\
-                    on = [{ kind = 'a', text = '$said|$sai', end = true }]\n\
-                    [places]\nsai = 'a.b'\nsaid = 'c.d'\n";
-        assert_eq!(load(toml).unwrap().row.unwrap().spec.on[0].text, "c.d|a.b");
+                    on = [{ kind = 'a', text = '$said|$sai', end = '$said.e' }]\n\
+                    [places]\nsai = 'a.b'\nsaid = 'c.d|c'\n";
+        let rule = load(toml).unwrap().row.unwrap().spec.on[0];
+        assert_eq!((rule.text, rule.end.places()), ("c.d|c|a.b", "c.d.e|c.e"));
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod gemini;
 mod gemini_interactions;
 mod load;
 mod machine;
+mod named;
 mod ollama;
 mod openai_chat;
 mod openai_messages;
