@@ -55,6 +55,9 @@ enum Side {
     Subagent,
 }
 
+/// What is said of an agent's error that has no words of its own.
+pub(super) const TROUBLE: &str = "the agent reported an error";
+
 /// The most messages of others that are told apart from the answer.
 const MAX_FOREIGN: usize = 4096;
 
@@ -144,7 +147,7 @@ impl Machine {
             code: code.map(Cow::into_owned),
         });
         self.log.is_in_trouble = true;
-        let message = message.as_deref().unwrap_or("the agent reported an error");
+        let message = message.as_deref().unwrap_or(TROUBLE);
         out.warn(WarningCode::AgentError, message)
     }
 

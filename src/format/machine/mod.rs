@@ -503,11 +503,13 @@ impl Machine {
             out.native(scope.choice, Of::Message, Piece::new(&json, scope.is_whole))?;
         }
         if let Some(warn) = &rule.spec.warn {
-            if warn.code == WarningCode::AgentError && fields.is_record() {
+            let is_agents = warn.code == WarningCode::AgentError;
+            if is_agents && fields.is_record() {
                 let json = fields.here().to_owned();
                 self.log.trouble = Some(log::AgentTrouble { json, ..log::AgentTrouble::default() });
             }
-            out.warn(warn.code, fields.text(&rule.warn).as_deref().map_or("", Str::as_str))?;
+            let default = if is_agents { log::TROUBLE } else { "" };
+            out.warn(warn.code, fields.text(&rule.warn).as_deref().map_or(default, Str::as_str))?;
         }
         self.texts(rule, scope, fields, out)?;
         // Beside other content, there is one only if anything of it stands there.
