@@ -29,7 +29,6 @@ mod named;
 mod ollama;
 mod openai_chat;
 mod openai_messages;
-mod openai_realtime;
 mod openai_responses;
 mod otel;
 pub(crate) mod repeatable;

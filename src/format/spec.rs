@@ -146,7 +146,7 @@ table! {
         at: Places = "", "leak::text";
         message: Places = "", "leak::text", default;
         code: Places = "", "leak::text", default;
-        /// It is an error only if nothing comes after it. The agent may overcome it, and there is a
+        /// In an open message, it is an error only if nothing comes after it: until then it is a
         /// warning.
         last: bool = false, default;
     }

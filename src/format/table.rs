@@ -3,7 +3,7 @@
 use crate::format::format::Format;
 use crate::format::{
     acp, anthropic, bedrock_agent, bedrock_invoke, claude_code, error, events, gemini, openai_chat,
-    openai_messages, openai_realtime, openai_responses, otel, rows, text,
+    openai_messages, openai_responses, otel, rows, text,
 };
 
 /// Every format. Detection takes the first row whose `sniff` returns yes.
@@ -66,7 +66,7 @@ pub static FORMATS: &[&Format] = &[
     &rows::GEMINI_LIVE,
     &rows::GEMINI_INTERACTIONS,
     &gemini::FORMAT,
-    &openai_realtime::FORMAT,
+    &rows::OPENAI_REALTIME,
     &openai_responses::FORMAT,
     &rows::OPENAI_ASSISTANTS,
     &rows::OPENAI_COMPLETIONS,

@@ -213,7 +213,7 @@ impl Anthropic {
     fn begin_late(&mut self, out: &mut EventOut) -> Done {
         let warning =
             (WarningCode::MissingMessageStart, "a part of a message came without `message_start`");
-        self.message.begin_late(None, warning, out)
+        self.message.begin_late(warning, out)
     }
 
     /// Emits the reason to stop, if there is one, and the blocks beside it.

@@ -131,7 +131,7 @@ impl Machine {
         self.end(Closing::Whole, out)
     }
 
-    /// The agent reports an error that it may overcome.
+    /// An error is reported that the message may overcome.
     pub(super) fn trouble(
         &mut self,
         failure: &ReadFailure,
@@ -147,8 +147,11 @@ impl Machine {
             code: code.map(Cow::into_owned),
         });
         self.log.is_in_trouble = true;
-        let message = message.as_deref().unwrap_or(TROUBLE);
-        out.warn(WarningCode::AgentError, message)
+        let (code, default) = match self.tables.flags.is_log {
+            true => (WarningCode::AgentError, TROUBLE),
+            false => (WarningCode::ErrorEvent, "the provider reported an error"),
+        };
+        out.warn(code, message.as_deref().unwrap_or(default))
     }
 
     /// The input has ended, and with it the message, if that has no end of its own.

@@ -306,6 +306,7 @@ impl Machine {
         }
         let is_foreign = self.is_foreign(rule, fields, out)?;
         let is_passed_over = is_foreign && self.tables.flags.is_log;
+        let may_recover = self.message.is_open() || self.tables.flags.is_log;
         if is_passed_over || begins && !self.begin(rule, fields, out)? {
             return Ok(());
         }
@@ -352,7 +353,9 @@ impl Machine {
             self.choice(scope.choice, reason.is_some(), out)?;
         }
         match failure {
-            Some(failure) if failure.spec.last => self.trouble(failure, fields, out)?,
+            Some(failure) if failure.spec.last && may_recover => {
+                return self.trouble(failure, fields, out);
+            }
             Some(failure) => {
                 self.message.state = State::Failed;
                 let trouble = self.log.trouble.as_ref().map(|trouble| trouble.json.as_str());

@@ -15,9 +15,7 @@ pub(super) mod write;
 
 use crate::format::support::prelude::*;
 use items::Items;
-use payload::Response;
-
-pub(super) use payload::ResponseEvent;
+use payload::{Response, ResponseEvent};
 
 pub(super) static FORMAT: Format = Format {
     aliases: &["responses", "codex-responses"],
@@ -27,7 +25,7 @@ pub(super) static FORMAT: Format = Format {
     sniff,
     request: Some(&turn::REQUEST),
     write: Some(&write::WRITING),
-    ..Format::new("openai-responses", |_| Box::new(Responses::new(&FORMAT)))
+    ..Format::new("openai-responses", |_| Box::new(Responses::new()))
 };
 
 fn sniff(record: &Record) -> bool {
@@ -54,11 +52,9 @@ const USAGE: &[Row] = &[
     ),
 ];
 
-/// A decoder of responses, in this format or in a Realtime session.
-pub(super) struct Responses {
+/// The decoder of responses.
+struct Responses {
     message: Lifecycle,
-    /// The model of a session, where responses don't name theirs.
-    pub(super) model: Option<String>,
     items: Items,
     /// The hash of the id of the response that ended last.
     ended: Option<u64>,
@@ -92,22 +88,12 @@ impl Decoder for Responses {
 }
 
 impl Responses {
-    pub(super) fn new(row: &'static Format) -> Self {
-        let message = Lifecycle::new(row, USAGE);
-        Responses { message, model: None, items: Items::default(), ended: None }
+    fn new() -> Self {
+        let message = Lifecycle::new(&FORMAT, USAGE);
+        Responses { message, items: Items::default(), ended: None }
     }
 
-    /// True if a response has begun and not ended.
-    pub(super) fn is_open(&self) -> bool {
-        self.message.state == State::Open
-    }
-
-    pub(super) fn event(
-        &mut self,
-        frame: &Frame,
-        event: &ResponseEvent,
-        out: &mut EventOut,
-    ) -> Done {
+    fn event(&mut self, frame: &Frame, event: &ResponseEvent, out: &mut EventOut) -> Done {
         let kind = event.kind.non_empty().unwrap_or(frame.event_type);
         match kind {
             "response.created" | "response.in_progress" | "response.queued" => {
@@ -144,7 +130,7 @@ impl Responses {
         response: Option<RawJson<'_>>,
         out: &mut EventOut,
     ) -> Done {
-        let Some(json) = response else { return self.begin(None, None, out) };
+        let Some(json) = response else { return self.message.begin(None, None, out) };
         if !is_new && self.message.state != State::Closed {
             return Ok(());
         }
@@ -162,12 +148,8 @@ impl Responses {
                 State::Stopped | State::Failed => self.end(out)?,
             }
             self.message.head.created = response.created_at.and_then(|json| time(json.get()));
-            self.begin(id, response.model.non_empty(), out)
+            self.message.begin(id, response.model.non_empty(), out)
         })
-    }
-
-    fn begin(&mut self, id: Option<&str>, model: Option<&str>, out: &mut EventOut) -> Done {
-        self.message.begin(id, model.or(self.model.as_deref()), out)
     }
 
     /// A part of a response came: if none has begun, the input's beginning is
@@ -175,7 +157,7 @@ impl Responses {
     fn begin_late(&mut self, out: &mut EventOut) -> Done {
         let warning =
             (WarningCode::MissingCreated, "a part of a response came without `response.created`");
-        self.message.begin_late(self.model.as_deref(), warning, out)
+        self.message.begin_late(warning, out)
     }
 
     /// A complete response.
@@ -197,7 +179,7 @@ impl Responses {
                 return out.warn(WarningCode::AfterDone, message);
             }
             self.message.head.created = response.created_at.and_then(|json| time(json.get()));
-            self.begin(id, response.model.non_empty(), out)?;
+            self.message.begin(id, response.model.non_empty(), out)?;
             response.thoughts().map_or(Ok(()), |text| out.reasoning(0, &text))?;
             let status = response.status.non_empty().unwrap_or(status);
             let output = response.output.as_deref().unwrap_or_default();
@@ -237,8 +219,8 @@ impl Responses {
     }
 
     /// The provider reported an error. It may do so again: something else ends it.
-    pub(super) fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
-        self.begin(None, None, out)?;
+    fn fail(&mut self, json: &str, out: &mut EventOut) -> Done {
+        self.message.begin(None, None, out)?;
         self.message.fail(json, out)
     }
 

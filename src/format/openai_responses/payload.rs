@@ -6,8 +6,8 @@ use crate::format::support::prelude::*;
 payload! {
     /// One event of a stream, or a complete response. What has a table of its own
     /// is read when its type asks for it.
-    pub(in crate::format) struct ResponseEvent<'a> {
-        pub(in crate::format) kind: Option<Str<'a>> = "type",
+    pub(super) struct ResponseEvent<'a> {
+        pub(super) kind: Option<Str<'a>> = "type",
         pub(super) output_index: Option<u64>,
         item_id: Option<Str<'a>>,
         pub(super) content_index: Option<u64>,
@@ -33,8 +33,6 @@ payload! {
         pub(super) response: Option<RawJson<'a>>,
         /// Only a complete response has it.
         pub(super) object: Option<Str<'a>>,
-        /// Realtime: what all responses have in common.
-        pub(in crate::format) session: Option<RealtimeSession<'a>>,
     }
 }
 
@@ -68,10 +66,6 @@ fn string(json: Option<RawJson<'_>>) -> Option<Str<'_>> {
 }
 
 payload! {
-    pub(in crate::format) struct RealtimeSession<'a> {
-        pub(in crate::format) model: Option<Str<'a>>,
-    }
-
     /// A response: as far as it has come, or complete.
     pub(super) struct Response<'a> {
         pub(super) id: Option<Str<'a>>,

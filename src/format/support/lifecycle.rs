@@ -91,14 +91,13 @@ impl Lifecycle {
     /// beginning of the input is missing.
     pub(crate) fn begin_late(
         &mut self,
-        model: Option<&str>,
         (code, warning): (WarningCode, &str),
         out: &mut EventOut,
     ) -> Done {
         if self.is_open() {
             return Ok(());
         }
-        self.begin(None, model, out)?;
+        self.begin(None, None, out)?;
         out.warn(code, warning)
     }
 
