@@ -294,8 +294,7 @@ fn calls(spec: &Spec) -> Option<Mistake> {
     let has_arguments = calls().any(|(_, call)| !is_bare([call.arguments, call.invalid]));
     rules(spec).zip(spec.extents()).find_map(|((at, rule), (_, extents))| {
         let call = rule.call.as_ref()?;
-        let needs_arguments =
-            extents.whole || !has_arguments || !call.free.is_empty() && call.key.is_empty();
+        let needs_arguments = extents.whole || !has_arguments;
         let message = if !has_name {
             "no `call` of the row has a `name`"
         } else if needs_arguments && is_bare([call.arguments, call.invalid]) {

@@ -6,6 +6,7 @@ use std::string::FromUtf8Error;
 
 use super::*;
 use crate::event::{Arguments, CallPart, Event, Kind, Loose};
+use crate::format::check;
 use crate::format::load::{load, read};
 use crate::format::spec::Rule;
 use crate::format::support::emit::Halves;
@@ -602,6 +603,9 @@ fn the_build_and_the_loader_read_a_row_alike() {
         let written = Spec { on: on.leak(), ..*spec };
         let read = read(&toml).unwrap_or_else(|error| panic!("{}: {error}", format.name));
         assert_eq!(format!("{read:#?}"), format!("{written:#?}"));
+        let renamed = Box::leak(Box::new(Spec { name: "own", aliases: &[], ..read }));
+        let mistake = check::mistake(renamed, &toml).map(|mistake| mistake.to_string());
+        assert_eq!(mistake, None, "{}", format.name);
     }
 }
 
