@@ -15,7 +15,7 @@ use crate::format::support::emit::{EventOut, Halves};
 use crate::format::support::error;
 use crate::format::support::misnamed::Misnamed;
 use crate::format::{self, format::Decoder as _};
-use crate::frame::{self, FRAMINGS, Fault, FaultKind, Framed, Framing};
+use crate::frame::{self, BYTE_ORDER_MARK, FRAMINGS, Fault, FaultKind, Framed, Framing};
 use crate::repeat::Repeats;
 use crate::sink::{Latch, Sink, error_code};
 use crate::tools::Tools;
@@ -461,6 +461,12 @@ impl Layers {
     fn fault(&mut self, fault: &Fault<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
         if matches!(fault.kind, FaultKind::Note(_)) && holds_record(&fault.raw) {
+            if fault.raw.starts_with(BYTE_ORDER_MARK) {
+                // The standard passes over a field whose name a mark spoils: no call that is open may run.
+                report(fault, &mut self.assembler, sink)?;
+                let lost = Kind::Loose(Loose::Lost).into();
+                return self.assembler.feed(&lost, &mut |event| sink.feed(event));
+            }
             let message = "a record stands in a line after something else, and can't be read";
             let raw = fault.raw.clone();
             let fault = Fault::new(FaultKind::Malformed, message, fault.offset).with_raw(raw);

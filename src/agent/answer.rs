@@ -36,6 +36,8 @@ pub(super) struct Gathered<'a> {
     sent: RequestTexts,
     /// The words of the answer so far, if it is plain text.
     said: String,
+    /// True if a prompt that was printed again is reported.
+    prompts: bool,
     /// The sum of what all answers cost.
     usage: &'a mut Option<Usage<'static>>,
     /// The calls that have come since they were last taken.
@@ -52,9 +54,12 @@ impl<'a> AnswerReader<'a> {
         usage: &'a mut Option<Usage<'static>>,
     ) -> Self {
         let sent = RequestTexts::new(request, config);
-        let pipeline = Pipeline::new(&Config { sent: sent.texts(), ..config.clone() });
+        let mut own = Config { sent: sent.texts(), ..config.clone() };
+        own.assembly.prompts = true;
+        let (pipeline, prompts) = (Pipeline::new(&own), config.assembly.prompts);
         let (held, message, said, fresh, withdrawn) = Default::default();
-        let gathered = Gathered { round, held, message, sent, said, usage, fresh, withdrawn };
+        let gathered =
+            Gathered { round, held, message, sent, said, prompts, usage, fresh, withdrawn };
         let (name, (head, status)) = (format!("round {}", round.0), Default::default());
         AnswerReader { pipeline, name, head, is_silent: false, status, gathered }
     }
@@ -181,7 +186,12 @@ impl Sink for RoundTap<'_, '_> {
             Kind::Text(_) | Kind::Reasoning(_) if so_far.message.is_plain() => {
                 so_far.said.extend(kind.text());
             }
-            Kind::Prompt(prompt) => so_far.said.extend([prompt.text, "\n"]),
+            Kind::Prompt(prompt) => {
+                so_far.said.extend([prompt.text, "\n"]);
+                if !so_far.prompts {
+                    return Ok(());
+                }
+            }
             Kind::ToolCall(call) if call.executor.is_none() => {
                 let is_plain = so_far.message.is_plain();
                 if let Some(last) = so_far.message.calls.last_mut() {

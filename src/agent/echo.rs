@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::cut::Cut as _;
 use crate::dressing::From;
 use crate::event::{Event, Kind, ToolCall};
 use crate::format;

@@ -75,8 +75,8 @@ words! {
         LateItem = "late_item",
         /// Usage came after the end of its turn, and was dropped.
         LateUsage = "late_usage",
-        /// Lines that are no records came before a stream: of curl's `-v`, of a log, a prompt. They
-        /// were passed over.
+        /// Lines that are no records came before a stream: of curl's `-v`, of a log, a prompt; or
+        /// curl's progress stood before a record. They were passed over.
         LeadingText = "leading_text",
         /// A string in a call's arguments holds half of a surrogate pair; it was kept as it is.
         LoneSurrogate = "lone_surrogate",

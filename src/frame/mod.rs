@@ -19,11 +19,11 @@ mod text;
 
 #[cfg(feature = "cli")]
 pub(crate) use framer::without_mark;
+pub(crate) use framer::{BYTE_ORDER_MARK, is_begun_mark, lossy, skip_blank};
 pub use framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameEnvelope, FrameOut, Framed, Framer,
     Framing, Holds, Sniff,
 };
-pub(crate) use framer::{is_begun_mark, lossy, skip_blank};
 pub use header::{Header, HeaderValue};
 pub(crate) use leading::{Leading, is_of_log, leading};
 pub(crate) use table::NDJSON;

@@ -117,7 +117,7 @@ impl Blocks {
         if kind != "input_json_delta" {
             out.native(0, self.blocks.object_at(Some(index)), piece)?;
         }
-        match kind {
+        let done = match kind {
             "text_delta" => match &delta.text {
                 Some(text) => out.text(0, text),
                 None => out.unread(0, delta.json, |key| key == "type"),
@@ -148,9 +148,10 @@ impl Blocks {
             }
             kind => {
                 self.blocks.pass_over(index, out)?;
-                out.unknown(frame, kind)
+                return out.unknown(frame, kind);
             }
-        }
+        };
+        done.and_then(|()| delta.warn_of_unread(out))
     }
 
     /// `content_block_stop`.

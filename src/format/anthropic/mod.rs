@@ -121,8 +121,9 @@ impl Anthropic {
                 self.begin_late(out)?;
                 self.message.count(event.usage);
                 self.ending(&event.ending(), out)?;
-                let error = event.delta.as_ref().and_then(|delta| delta.error);
-                error.map_or(Ok(()), |json| self.message.fail(json.get(), out))
+                let Some(delta) = &event.delta else { return Ok(()) };
+                delta.warn_of_unread(out)?;
+                delta.error.map_or(Ok(()), |json| self.message.fail(json.get(), out))
             }
             "message_stop" => self.stop(out),
             "content_block_start" => {
@@ -136,7 +137,7 @@ impl Anthropic {
             }
             "content_block_delta" => {
                 self.begin_late(out)?;
-                self.repeats = true;
+                self.repeats = event.delta.as_ref().is_none_or(|delta| !delta.passes_text);
                 self.blocks.delta(frame, event, out)
             }
             "content_block_stop" => {

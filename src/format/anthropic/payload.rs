@@ -58,6 +58,7 @@ payload! {
         container: Option<RawJson<'a>>,
         /// As in a message.
         pub(in crate::format) error: Option<RawJson<'a>>,
+        ; pub(in crate::format) passes_text
     }
 
     /// A message: as it is when its stream begins, or complete.
@@ -75,6 +76,16 @@ payload! {
         input_transformations: Option<RawJson<'a>>,
         /// Of gateways, beside what came before it.
         pub(in crate::format) error: Option<RawJson<'a>>,
+    }
+}
+
+impl Sourced<'_, AnthropicDelta<'_>> {
+    /// Warns of the members that nothing here reads, and that hold text or an object.
+    pub(in crate::format) fn warn_of_unread(&self, out: &mut EventOut) -> Done {
+        if !self.passes_text {
+            return Ok(());
+        }
+        out.unread(0, self.json, AnthropicDelta::reads)
     }
 }
 

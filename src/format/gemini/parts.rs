@@ -78,6 +78,9 @@ impl GeminiParts {
         if part.is_unknown() {
             return out.unknown(frame, "part");
         }
+        if part.passes_text {
+            out.unread(self.choice, part.json, GeminiPart::reads)?;
+        }
         match &part.text {
             Some(text) if part.thought == Some(true) => out.reasoning(self.choice, text)?,
             Some(text) => out.text(self.choice, text)?,

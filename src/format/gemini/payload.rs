@@ -108,6 +108,7 @@ payload! {
         inline_data: Option<RawJson<'a>> = "inlineData" | "inline_data",
         file_data: Option<RawJson<'a>> = "fileData" | "file_data",
         audio_transcription: Option<RawJson<'a>> = "audioTranscription" | "audio_transcription",
+        ; pub(super) passes_text
     }
 }
 

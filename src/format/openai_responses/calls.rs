@@ -71,9 +71,10 @@ pub(super) struct ItemCall {
     pub(super) key: Key,
     /// The id that was emitted.
     emitted: Option<String>,
-    /// The hashes of its id and of its name, as they were when it began.
+    /// The hashes of its id, of its name and of its namespace, as they were when it began.
     id: Option<u64>,
     name: Option<u64>,
+    namespace: Option<u64>,
     /// The hash of its arguments, once it is done.
     arguments: Option<u64>,
     /// True if its arguments have been repeated whole.
@@ -92,12 +93,18 @@ impl ItemCall {
         !is_other(self.id, item.call_id())
     }
 
+    /// True if an item is no longer the call that began.
+    fn is_another(&self, item: &ResponseItem) -> bool {
+        is_other(self.id, item.call_id())
+            || is_other(self.name, tool(item))
+            || is_other(self.namespace, item.namespace.non_empty())
+    }
+
     /// The call came again after it was done: with another id, name or other arguments, neither may run,
     /// and none that the provider gave up.
     pub(super) fn compare(&self, whole: Whole, out: &mut EventOut) -> Done {
         let given = arguments(whole.item, whole.json).hash();
-        let is_other = is_other(self.id, whole.item.call_id())
-            || is_other(self.name, tool(whole.item))
+        let is_other = self.is_another(whole.item)
             || self.arguments.is_some() && given.is_some() && self.arguments != given;
         match &self.emitted {
             Some(id) if is_other || self.has_ended && whole.item.is_given_up() => {
@@ -119,6 +126,7 @@ impl ItemCall {
         self.emitted = id.map(str::to_owned);
         self.id = id.and(item.call_id()).map(hash);
         self.name = name.map(hash);
+        self.namespace = item.namespace.non_empty().map(hash);
         let arguments = if item.input().is_some() { Arguments::Free("") } else { Arguments::None };
         let (key, item_id, namespace) = (self.key, item.item_id(), item.namespace.non_empty());
         let part = CallPart { key, id, name, arguments, executor, ..CallPart::default() };
@@ -170,7 +178,7 @@ impl ItemCall {
         let given = arguments(item, whole.json);
         self.arguments = given.hash();
         self.emitted = self.emitted.take().or(id.map(str::to_owned));
-        if is_other(self.id, item.call_id()) || is_other(self.name, tool(item)) {
+        if self.is_another(item) {
             return out.call_fault(0, key, Reason::Conflict, given.text());
         }
         match given {
