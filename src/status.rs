@@ -215,14 +215,14 @@ pub struct Witness<'s, S, E> {
     stderr: E,
     /// The first warning of a message that is a failure, until an error tells it.
     warned: Option<String>,
-    /// The limit that a call is over, until the call comes.
-    limit: Option<String>,
+    /// What is wrong with a call, until the call comes.
+    cause: Option<String>,
 }
 
 impl<'s, S: Sink, E: Write> Witness<'s, S, E> {
     /// Returns a sink that notes the events of the input `name` in `status`, and passes them on.
     pub fn new(inner: S, status: &'s mut Status, name: &'s str, stderr: E) -> Self {
-        Witness { inner, status, name, stderr, warned: None, limit: None }
+        Witness { inner, status, name, stderr, warned: None, cause: None }
     }
 }
 
@@ -231,8 +231,15 @@ impl<S: Sink, E: Write> Witness<'_, S, E> {
     #[cold]
     fn report(&mut self, kind: &Kind<'_>, has_ended: bool) {
         let stderr = &mut self.stderr;
-        if let Kind::Warning(Warning { code: WarningCode::TooDeep, message, .. }) = kind {
-            self.limit = Some((*message).to_owned());
+        match kind {
+            Kind::Warning(Warning { code: WarningCode::TooDeep, message, .. }) => {
+                self.cause = Some((*message).to_owned());
+            }
+            Kind::Warning(Warning { code: WarningCode::WrongType, message, .. }) => {
+                self.cause = Some(format!("{}: {message}", why(Reason::Malformed)));
+            }
+            Kind::Finish(_) | Kind::Error(_) => self.cause = None,
+            _ => {}
         }
         match kind {
             Kind::Warning(Warning { code, message, offset, .. }) if has_ended => {
@@ -249,8 +256,9 @@ impl<S: Sink, E: Write> Witness<'_, S, E> {
             }
             Kind::InvalidToolCall(call) => {
                 let named = call.name.map_or(String::new(), |name| format!(" ({name})"));
-                let limit = self.limit.take();
-                let why = limit.as_deref().unwrap_or(why(call.reason));
+                let is_told = matches!(call.reason, Reason::TooLarge | Reason::Malformed);
+                let cause = self.cause.take_if(|_| is_told);
+                let why = cause.as_deref().unwrap_or(why(call.reason));
                 let message = format!("call {}{named} is invalid: {why}", call.index);
                 report_on(stderr, self.name, &message, None);
             }
