@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::event::{Emit, Event, Kind, Loose, Native, Of, Piece};
+use crate::event::{CallPart, Emit, Event, Kind, Loose, Native, Of, Piece};
 use crate::format::machine::Machine;
 use crate::format::machine::fields::Fields;
 use crate::format::machine::rule::ReadRule;
@@ -23,7 +23,7 @@ impl Machine {
     pub(super) fn wraps(&mut self, rule: &ReadRule, scope: Scope, fields: Fields) -> bool {
         let Some(wrap) = &rule.wraps else { return true };
         let Some(json) = fields.json(&wrap.at) else { return false };
-        if self.wrapped.is_some() && self.message.is_open() {
+        if self.wrapped.is_some() && matches!(self.message.state, State::Open | State::Failed) {
             return true;
         }
         let text = json::text(&json);
@@ -66,14 +66,17 @@ impl Machine {
     }
 
     /// Runs the decoder of the records inside. Its messages begin and end as the row's, with the id and
-    /// the model that the row knows.
+    /// the model that the row knows. Where the caller does not run its calls, their results may come
+    /// after its end: then the row's message waits for the next one.
     pub(super) fn decode_wrapped(
         &mut self,
         [id, model]: [Option<&str>; 2],
         out: &mut EventOut,
         decode: impl FnOnce(&mut dyn Decoder, &mut EventOut) -> io::Result<()>,
     ) -> Done {
-        let Machine { wrapped: Some(Wrapped { format, decoder }), message, session, .. } = self
+        let executor = self.spec.executor;
+        let Machine { wrapped: Some(Wrapped { format, decoder }), message, open, session, .. } =
+            self
         else {
             return Ok(());
         };
@@ -81,6 +84,10 @@ impl Machine {
         let is_native = out.is_native;
         let pass_on = |event: &Event<'_>, emit: &mut Emit<'_>| match event.kind {
             Kind::Start(start) => {
+                if message.state == State::Stopped {
+                    *open = open.next();
+                    message.end(&mut EventOut::new(emit, &mut Halves::default(), 0))?;
+                }
                 let id = id.or(session_id.as_deref()).or(start.id);
                 let model = model.or(session_model.as_deref()).or(start.model);
                 message.head =
@@ -93,6 +100,15 @@ impl Machine {
             Kind::Usage(_) => {
                 message.meter.reset();
                 emit(event)
+            }
+            Kind::Loose(Loose::CallPart(part)) if executor.is_some() => {
+                part.id.into_iter().for_each(|id| open.calls(event.choice).note(id));
+                let part = CallPart { executor: part.executor.or(executor), ..part };
+                emit(&Event::new(event.choice, Kind::Loose(Loose::CallPart(part))))
+            }
+            Kind::Loose(Loose::End) if executor.is_some() => {
+                message.stop();
+                Ok(())
             }
             Kind::Loose(Loose::End) => {
                 message.end(&mut EventOut::new(emit, &mut Halves::default(), 0))

@@ -79,6 +79,12 @@ impl Calls {
         self.by_place.get(&place).copied().map(Key::Index)
     }
 
+    /// Notes the id of a call that another decoder reads: its result may come here.
+    pub(crate) fn note(&mut self, id: &str) {
+        let call = KnownCall { number: u64::MAX, is_answered: false };
+        self.by_id.entry(id.to_owned()).or_insert(call);
+    }
+
     /// True if there has been a call of this id.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.by_id.contains_key(id)
