@@ -242,7 +242,7 @@ table! {
         part: bool = false, "new";
         /// Members for the next start.
         session: StartSpec = StartSpec::NEW;
-        /// The message that it is of, and who wrote that: what is not the assistant's is passed over. A
+        /// The message that it is of, and who wrote that: what is not the model's is passed over. A
         /// prompt that comes again ends nothing.
         of: Places = "", "leak::text";
         role: Places = "", "leak::text";
@@ -350,7 +350,7 @@ pub(crate) enum Begin {
 pub(crate) enum End {
     No,
     Yes,
-    /// It is the end if anything but false stands here.
+    /// It is the end if this flag is set.
     If(Places),
     /// It is the end if the message has stopped.
     Stopped,

@@ -81,6 +81,9 @@ impl Machine {
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
+        // All of a call so far may grow.
+        let is_whole = scope.is_whole && (!scope.is_cumulative() || self.tables.flags.is_log);
+        let scope = Scope { is_whole, ..scope };
         let id = self.open.id_of_call(call.spec, fields.word(&call.id), out)?;
         let name = fields.text(&call.name);
         let name = name.as_deref().and_then(Str::non_empty);
@@ -132,11 +135,12 @@ impl Machine {
         let CallRead { scope, part, json, .. } = *read;
         let case = self.call_case(read);
         self.open.native_calls += u64::from(scope.native.is_some());
-        if self.tables.flags.is_log {
-            self.open.of_log.saw_call();
-            if !matches!(case, CallCase::Again) {
-                self.open.of_log.call(part.name, part.id, scope.part);
-            }
+        let is_again = matches!(case, CallCase::Again);
+        if self.tables.flags.is_log || !is_again {
+            self.open.saw_call();
+        }
+        if self.tables.flags.is_log && !is_again {
+            self.open.of_log.call(part.name, part.id, scope.part);
         }
         match case {
             CallCase::Again => Ok(()),
@@ -210,8 +214,10 @@ impl Machine {
         }
         let calls = self.open.calls(scope.choice);
         let (mut part, is_known) = calls.place_at(read.key, part, out)?;
-        // The whole of a call that only its key tells has the name of its pieces, once more.
-        if scope.is_whole && is_known && part.id.is_none() {
+        let is_again = is_known && (scope.is_whole || scope.is_cumulative());
+        // All of a call that only its key tells has the name of its pieces, once more.
+        let said = self.open.said(scope.choice, &part).filter(|_| is_again && part.id.is_none());
+        if said.is_some_and(|said| said.has_name(part.name)) {
             part.name = None;
         }
         if let Some(misnamed) = read.misnamed {
@@ -222,7 +228,7 @@ impl Machine {
                 part.arguments = Arguments::Misnamed(misnamed);
             }
         }
-        self.arguments(read, part, scope.is_whole && is_known, out)?;
+        self.arguments(read, part, is_again, out)?;
         let calls = self.open.calls(scope.choice);
         match scope.is_whole {
             true if read.is_held => calls.hold(part.key, out),
@@ -374,7 +380,7 @@ impl Machine {
             Some(Index::Name(id)) if self.spec.hold => calls.hold_id(&id, out),
             Some(Index::Name(id)) if calls.has(&id) => calls.end(&id, out),
             None if self.spec.hold => Ok(()),
-            None => out.call_end(choice, Key::None),
+            None => calls.end_all(out),
             Some(index) => {
                 let keys: SmallVec<[_; 2]> = SmallVec::from_iter([Some(index)]);
                 calls.end_at(hash(&keys), out)
@@ -395,10 +401,8 @@ impl Machine {
         }
         let id = fields.word(&result.id).unwrap_or_default();
         let is_log = self.tables.flags.is_log;
-        if is_log {
-            self.open.of_log.saw_call();
-            self.open.of_log.results += 1;
-        }
+        self.open.saw_call();
+        self.open.of_log.results += usize::from(is_log);
         if (is_log || scope.is_whole) && self.open.calls(scope.choice).is_answered(&id) {
             return Ok(());
         }

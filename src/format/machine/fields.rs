@@ -233,12 +233,12 @@ impl<'r, 't> Fields<'r, 't> {
         }
     }
 
-    /// True if a flag is set: one of its words stands there, or, if it has none, anything but
-    /// false.
+    /// True if a flag is set: one of its words stands there, or, if it has none, anything that says
+    /// something: not false, 0, or what is empty.
     pub(super) fn flag(&self, place: &'r Place) -> bool {
         match place.words {
             Some(words) => self.scalar(place).is_some_and(|found| is_one_of(words, &found)),
-            None => self.json(place).is_some_and(|json| json != "false"),
+            None => self.json(place).is_some_and(|json| !json::is_empty(&json)),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::format::machine::fields::Fields;
 use crate::format::machine::rule::{ReadFailure, ReadRule};
 use crate::format::machine::state::Chunked;
 use crate::format::machine::{Closing, Machine};
+use crate::format::spec::is_one_of;
 use crate::format::support::emit::output;
 use crate::format::support::emitted::hash;
 use crate::format::support::prelude::*;
@@ -72,13 +73,14 @@ impl Machine {
         fields: Fields,
         out: &mut EventOut,
     ) -> io::Result<bool> {
+        let is_models = is_models(rule, fields);
         if rule.spec.of.is_empty() {
-            return Ok(false);
+            return Ok(!is_models && !rule.spec.prompt);
         }
         let LogState { latest, foreign, .. } = &mut self.log;
         *latest = fields.word(&rule.of).map_or(*latest, |id| hash(id.as_ref()));
         let is_known = foreign.contains(latest);
-        if is_known || fields.word(&rule.role).is_none_or(|role| role == "assistant") {
+        if is_known || is_models {
             return Ok(is_known);
         }
         match self.spec.log {
@@ -102,8 +104,7 @@ impl Machine {
         if !tells || !fields.is_record() || (rule.holds.nothing && !rule.spec.prompt) {
             return Ok(false);
         }
-        let stands = |json: Cow<'_, str>| !matches!(json.as_ref(), "false" | "\"\"");
-        let is_subagents = fields.json(&fields.record_places().subagent).is_some_and(stands);
+        let is_subagents = fields.flag(&fields.record_places().subagent);
         let side = &mut self.log.side;
         *side = match *side {
             Side::Unknown if is_subagents => Side::Subagent,
@@ -127,6 +128,9 @@ impl Machine {
         if !self.message.is_open() {
             return Ok(());
         }
+        if self.log.has_ends {
+            return self.end(Closing::Cut, out);
+        }
         out.infer_finish_of_log(self.open.of_log.reason.as_deref())?;
         self.end(Closing::Whole, out)
     }
@@ -138,13 +142,13 @@ impl Machine {
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        let json = fields.here();
+        let json = fields.json(&failure.at).unwrap_or(Cow::Borrowed(fields.here()));
         let (message, code) = (fields.scalar(&failure.message), fields.scalar(&failure.code));
-        let message = message.map(Cow::into_owned).or_else(|| error::message(json));
+        let message = message.map(Cow::into_owned).or_else(|| error::message(&json));
         self.log.trouble = Some(AgentTrouble {
-            json: json.to_owned(),
             message: message.clone().filter(|_| !failure.spec.message.is_empty()),
             code: code.map(Cow::into_owned),
+            json: json.into_owned(),
         });
         self.log.is_in_trouble = true;
         let (code, default) = match self.tables.flags.is_log {
@@ -173,4 +177,15 @@ impl Machine {
         let reason = self.open.of_log.reason.as_deref();
         if self.log.has_ends { Ok(()) } else { out.infer_finish_of_log(reason) }
     }
+}
+
+/// The words for whoever wrote what is the model's, where a row has none of its own.
+const MODELS: [&str; 5] = ["assistant", "model", "agent", "ai", "bot"];
+
+/// True if an object is the model's, or does not say whose it is.
+fn is_models(rule: &ReadRule, fields: Fields) -> bool {
+    fields.word(&rule.role).is_none_or(|role| match rule.role.words {
+        Some(words) => is_one_of(words, &role),
+        None => MODELS.iter().any(|word| word.eq_ignore_ascii_case(&role)),
+    })
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::format::machine::rule::{ReadRule, RowFlags};
 use crate::format::support::emit::Slot;
-use crate::format::support::emitted::{Emitted, hash};
+use crate::format::support::emitted::{SaidPieces, hash};
 use crate::format::support::prelude::*;
 
 /// The most texts of one message that are remembered.
@@ -25,7 +25,7 @@ pub(super) struct LogMessage {
     /// from others, of which each may repeat the other.
     echoes: HashMap<u64, i64>,
     /// The pieces of text since the last call or whole text, and those of thoughts.
-    pieces: [Emitted; 2],
+    pieces: [SaidPieces; 2],
     /// The part that each call came in last.
     called: HashMap<String, Option<u64>>,
     /// The name of the tool that was called last.

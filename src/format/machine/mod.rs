@@ -305,7 +305,7 @@ impl Machine {
             return Ok(());
         }
         let is_foreign = self.is_foreign(rule, fields, out)?;
-        let is_passed_over = is_foreign && self.tables.flags.is_log;
+        let is_passed_over = is_foreign && (self.tables.flags.is_log || rule.spec.of.is_empty());
         let may_recover = self.message.is_open() || self.tables.flags.is_log;
         if is_passed_over || begins && !self.begin(rule, fields, out)? {
             return Ok(());
@@ -363,7 +363,7 @@ impl Machine {
             }
             None => {}
         }
-        if rule.spec.stop {
+        if rule.spec.stop || self.tables.flags.stops_by_finish && reason.is_some() {
             self.message.state = State::Stopped;
         }
         let is_unfinished = is_unfinished || rule.spec.whole && self.open.lacks_reason();
@@ -406,8 +406,9 @@ impl Machine {
                 return Ok(false);
             }
             (Begin::Yes | Begin::Other, State::Stopped) if self.is_its_own(fields) => {}
-            (Begin::Other, State::Open | State::Failed) if !self.is_anothers(fields) => {}
-            (Begin::Other | Begin::Cut, State::Open) => self.cut(out)?,
+            (Begin::Yes | Begin::Other, State::Open) if !self.is_anothers(fields) => {}
+            (Begin::Other, State::Failed) if !self.is_anothers(fields) => {}
+            (Begin::Yes | Begin::Other | Begin::Cut, State::Open) => self.cut(out)?,
             (Begin::Yes, State::Stopped)
             | (Begin::Other | Begin::Cut, State::Stopped | State::Failed) => self.close(out)?,
             (Begin::Late | Begin::Yes | Begin::Other | Begin::Cut, _) => {}
@@ -526,7 +527,7 @@ impl Machine {
         if let Some(hook) = &rule.spec.hook
             && let Some(json) = fields.json(&rule.hook)
         {
-            self.open.of_log.saw_call();
+            self.open.saw_call();
             (hook.run)(&Object::new(&json), self.open.calls(scope.choice), out)?;
         }
         if let Some(result) = &rule.result
@@ -795,7 +796,8 @@ impl Machine {
         out: &mut EventOut,
     ) -> Done {
         self.open.has_reason = true;
-        let known = self.spec.finish_words.iter().find(|(word, _)| fits(word, raw));
+        let fitting = self.spec.finish_words.iter().filter(|(word, _)| fits(word, raw));
+        let known = fitting.max_by_key(|(word, _)| (!word.contains('*'), word.len()));
         let reason: FinishReason =
             known.map_or_else(|| finish::normalise(raw), |(_, reason)| *reason);
         out.finish_as(choice, reason, raw, stop_sequence)
@@ -911,7 +913,9 @@ fn has_more(rule: &ReadRule, at: &str, json: &str) -> bool {
 
 /// True if there is an error where a rule has one.
 fn fails(failure: &ReadFailure, fields: Fields) -> bool {
-    fields.json(&failure.at).is_some() || fields.scalar(&failure.message).is_some()
+    // A null is a word of the row's: in a record it is nothing.
+    fields.json(&failure.at).is_some_and(|json| json == "null" || !json::is_empty(&json))
+        || fields.scalar(&failure.message).is_some()
 }
 
 /// Reports the provider's error. One without words of its own has those of the agent's before it.
@@ -927,7 +931,8 @@ fn report(
     match failure.spec.message.is_empty() && failure.spec.code.is_empty() {
         true => error::report(&json, out),
         false => {
-            let message = message.or_else(|| error::message(trouble?).map(Cow::Owned));
+            let found = || trouble.and_then(error::message).or_else(|| error::message(&json));
+            let message = message.or_else(|| found().map(Cow::Owned));
             error::report_as(message.as_deref(), code.as_deref(), &json, out)
         }
     }

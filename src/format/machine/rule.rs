@@ -214,6 +214,8 @@ pub(super) struct RowFlags {
     pub(super) has_totals: bool,
     /// Records of several origins repeat each other.
     pub(super) has_origins: bool,
+    /// Nothing else says when a message has stopped, and its end asks for that.
+    pub(super) stops_by_finish: bool,
 }
 
 /// Makes places of what a row says.
@@ -456,6 +458,7 @@ impl RowFlags {
             rules.iter().any(|(rule, extents)| is_it(rule, *extents))
         };
         let is_log = spec.log.is_some();
+        let grows = spec.rules().any(|(_, rule)| rule.cumulative != Cumulative::No);
         // A record that holds all of a message and ends it says nothing of calls in pieces, nor does a
         // whole call without the key that those have.
         let have_keys = any(&|rule, extents| {
@@ -466,7 +469,7 @@ impl RowFlags {
                 || !rule.call_end.is_empty()
                 || !rule.choice.is_empty()
                 || rule.call.is_some_and(|call| {
-                    call.until || extents.whole && (!have_keys || !call.key.is_empty())
+                    call.until || extents.whole && !grows && (!have_keys || !call.key.is_empty())
                 })
         });
         let has_calls = any(&|rule, _| rule.call.is_some());
@@ -480,11 +483,16 @@ impl RowFlags {
             is_cumulative_log: spec.log.is_some_and(|log| log.cumulative),
             leaves_calls_open: !spec.hold && !is_log && has_calls && !ends_calls,
             has_bodies: any(&|rule, _| rule.is_message()),
-            has_whole_calls: any(&|rule, extents| extents.whole && rule.call.is_some()),
+            has_whole_calls: any(&|rule, it| (it.whole || grows) && rule.call.is_some()),
             mixes_texts: !is_log
                 && any_text(&|rule, extents| extents.whole || is_more(rule))
-                && any_text(&|rule, extents| extents.in_pieces && !is_more(rule)),
+                && (any_text(&|rule, extents| extents.in_pieces && !is_more(rule))
+                    || any_text(&|rule, it| it.whole && !is_more(rule))
+                        && any_text(&|rule, _| is_more(rule))),
             has_totals: spec.on.iter().any(|rule| rule.total == Total::Yes),
+            stops_by_finish: !is_log
+                && any(&|rule, _| rule.end == End::Stopped)
+                && !any(&|rule, _| rule.stop || !rule.choice.is_empty()),
             has_origins: is_log && any(&|rule, _| !matches!(rule.origin, "" | "all")),
         }
     }

@@ -27,6 +27,11 @@ impl SaidCall {
         self.arguments.add(&Str::from(self.buffer.as_str()));
     }
 
+    /// True if a name is the one that it has.
+    pub(super) fn has_name(&self, name: Option<&str>) -> bool {
+        self.name == name.map(hash)
+    }
+
     /// True if a name is not the one that it has.
     pub(super) fn has_other_name(&self, name: Option<&str>) -> bool {
         self.name.zip(name).is_some_and(|(known, name)| known != hash(name))

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::{io, mem};
 
 use crate::event::{ByChoice, CallPart, Key, Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::log_message::LogMessage;
@@ -11,7 +11,7 @@ use crate::format::machine::said::SaidCall;
 use crate::format::spec::{CallSpec, Cumulative};
 use crate::format::support::blocks::{GatheredBlock, IndexedBlocks, OpenIndexedBlock};
 use crate::format::support::emit::Slot;
-use crate::format::support::emitted::{Emitted, GrownText, Growth, hash};
+use crate::format::support::emitted::{Emitted, GrownText, Growth, SaidPieces, hash};
 use crate::format::support::many::each;
 use crate::format::support::prelude::*;
 use crate::json::Scanner;
@@ -111,11 +111,52 @@ pub(super) struct Chunked {
 }
 
 /// One text, as far as it has been emitted.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct SaidText {
-    all: Growth,
-    /// Of a text of no part, the pieces since it came whole.
-    since_whole: Emitted,
+    growth: Growth,
+    /// Of a text of no part: all of it.
+    all: SaidPieces,
+    /// Its pieces since it came whole.
+    pieces: SaidPieces,
+    /// Its pieces since a call came.
+    since_call: SaidPieces,
+    /// Its pieces between calls, without the white space at their ends.
+    between: Vec<Emitted>,
+}
+
+impl SaidText {
+    fn of(text: &Str) -> SaidText {
+        let mut said = SaidText { growth: Growth::of(text), ..SaidText::default() };
+        said.add(text);
+        said
+    }
+
+    /// Takes a piece of a text of no part.
+    fn add(&mut self, piece: &Str) {
+        let SaidText { all, pieces, since_call, .. } = self;
+        [all, pieces, since_call].into_iter().for_each(|range| range.add(piece));
+    }
+
+    /// Returns what a whole text of no part adds to its pieces; nothing, if they were not so.
+    fn rest<'t>(&mut self, whole: &'t Str<'t>) -> Option<Str<'t>> {
+        let words = SaidPieces::of(whole).words();
+        let pieces = mem::take(&mut self.pieces);
+        if words == self.since_call.words() || self.between.contains(&words) {
+            return Some(Str::from(""));
+        }
+        let begun = [pieces, self.all].into_iter().filter(|range| !range.is_empty());
+        let rest = begun.into_iter().find_map(|range| range.rest(whole))?;
+        self.all.add(&rest);
+        self.since_call.add(&rest);
+        Some(rest)
+    }
+
+    /// A call, or a result, has come.
+    fn saw_call(&mut self) {
+        let words = mem::take(&mut self.since_call).words();
+        self.between.extend(Some(words).filter(|words| !words.is_empty()));
+        self.pieces = SaidPieces::default();
+    }
 }
 
 /// The blocks of one part of a message.
@@ -211,8 +252,8 @@ impl MessageState {
         part.is_some() && self.texts.range(thoughts).next().is_some()
     }
 
-    /// Emits a piece of a text; of a whole one, what its pieces did not have. One that has other
-    /// pieces is a revision in a part, and else another text.
+    /// Emits a piece of a text; of a whole one, what its pieces did not have. One that had other pieces
+    /// is a revision, but for a thought of no part: that is another one.
     pub(super) fn text(
         &mut self,
         slot: Slot,
@@ -225,26 +266,35 @@ impl MessageState {
             return out.piece(choice, slot, text);
         }
         let said = self.texts.entry((choice, part, slot)).or_default();
+        let is_new = said.pieces.is_empty() || slot.is_thought() || text.is_empty();
         let rest = match part {
-            _ if !is_whole => Some(text.clone()),
-            Some(_) => said.all.emitted().rest(text),
+            Some(_) if is_whole => said.growth.emitted().rest(text),
+            None if is_whole => said.rest(text),
+            Some(_) => Some(text.clone()),
             None => {
-                let begun = [said.since_whole, said.all.emitted()].into_iter();
-                begun.filter(|it| !it.is_empty()).find_map(|it| it.rest(text))
+                said.growth.add(text);
+                said.add(text);
+                return out.piece(choice, slot, text);
             }
         };
-        match is_whole {
-            true => said.since_whole = Emitted::default(),
-            false if part.is_none() => said.since_whole.add(text),
-            false => {}
-        }
         match rest {
             Some(new) => {
-                said.all.add(&new);
+                said.growth.add(&new);
                 out.piece(choice, slot, &new)
             }
-            None if part.is_some() => out.revise(choice, text),
-            None => out.piece(choice, slot, text),
+            None if part.is_none() && is_new => out.piece(choice, slot, text),
+            None => {
+                said.all = SaidPieces::of(text);
+                out.revise(choice, text)
+            }
+        }
+    }
+
+    /// A call, or a result, has come: texts of no part begin anew.
+    pub(super) fn saw_call(&mut self) {
+        self.of_log.saw_call();
+        if self.flags.mixes_texts {
+            self.texts.values_mut().for_each(SaidText::saw_call);
         }
     }
 
@@ -257,12 +307,11 @@ impl MessageState {
         out: &mut EventOut,
     ) -> Done {
         let Scope { choice, part, .. } = scope;
-        let said = SaidText { all: Growth::of(text), since_whole: Emitted::of(text) };
         if part.is_some() {
-            self.texts.insert((choice, part, slot), said);
+            self.texts.insert((choice, part, slot), SaidText::of(text));
         }
         if self.flags.mixes_texts {
-            self.texts.insert((choice, None, slot), said);
+            self.texts.insert((choice, None, slot), SaidText::of(text));
         }
         match self.has_text {
             true => out.replace(choice, text),
@@ -281,20 +330,25 @@ impl MessageState {
     ) -> io::Result<Option<GrownText<'t>>> {
         let is_always = cumulative == Cumulative::Always;
         let new = || if is_always { Growth::always() } else { Growth::default() };
-        let new = || SaidText { all: new(), ..SaidText::default() };
-        let growth = &mut self.texts.entry((choice, None, slot)).or_insert_with(new).all;
-        if may_repeat && growth.is_all(text) {
+        let new = || SaidText { growth: new(), ..SaidText::default() };
+        let said = self.texts.entry((choice, None, slot)).or_insert_with(new);
+        if may_repeat && said.growth.is_all(text) {
             return Ok(None);
         }
-        let new = growth.new_part(text);
-        self.has_whole |= growth.is_whole() && !is_always;
+        let new = said.growth.new_part(text);
+        self.has_whole |= said.growth.is_whole() && !is_always;
+        match &new {
+            _ if !self.flags.mixes_texts => {}
+            GrownText::New(new) => said.add(new),
+            GrownText::Changed => *said = SaidText { growth: said.growth, ..SaidText::of(text) },
+        }
         out.check_limit(self.texts.len(), MAX_TEXTS, "texts in one message")?;
         Ok(Some(new))
     }
 
     /// Warns, once, that texts are taken to be repeated.
     pub(super) fn warn_of_repeats(&mut self, out: &mut EventOut) -> Done {
-        if !self.has_whole || std::mem::replace(&mut self.has_warned, true) {
+        if !self.has_whole || mem::replace(&mut self.has_warned, true) {
             return Ok(());
         }
         let message = "each record repeats the text so far: what is new was taken";

@@ -344,9 +344,10 @@ fn a_whole_text_says_its_pieces_once_more() {
     };
     check("piece:a piece:b all:ab all:abc", "a b c");
     check("piece:a all:ab piece:c all:c all:abc", "a b c");
-    // It is none of them: another text.
-    check("piece:a piece:b all:cd all:cde", "a b cd cde");
+    // It is none of them; of one without pieces, it is another text.
+    check("piece:a piece:b all:cd all:cde", "a b text_mismatch revision=cd e");
     check("all:a all:ab", "a ab");
+    check("grow:a grow:ab all:ab", "a b repeated_text");
     check("piece:a grow:ab piece:c grow:abcd", "a b repeated_text c d");
     check("piece:a grow:bc piece:d", "a text_mismatch revision=bc repeated_text d");
     check("instead:a piece:b instead:c piece:d", "a b revision=c d");

@@ -69,6 +69,12 @@ impl Calls {
         out.call_end(self.choice, key)
     }
 
+    /// All calls have come to their end.
+    pub(crate) fn end_all(&mut self, out: &mut EventOut) -> Done {
+        self.open.clear();
+        out.call_end(self.choice, Key::None)
+    }
+
     /// The call at a place has come to its end.
     pub(crate) fn end_at(&mut self, place: u64, out: &mut EventOut) -> Done {
         self.at(place).map_or(Ok(()), |key| self.end_key(key, out))

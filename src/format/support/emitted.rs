@@ -101,6 +101,62 @@ impl Emitted {
     }
 }
 
+/// The pieces of a text that may come whole after them, with other white space at its ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SaidPieces {
+    all: Emitted,
+    /// From the first word on.
+    from_word: Emitted,
+    /// From the first word to the last one.
+    words: Emitted,
+}
+
+impl SaidPieces {
+    /// Takes a piece.
+    pub(crate) fn add(&mut self, piece: &Str) {
+        self.all.add(piece);
+        let (low, mut body, high) = (piece.low(), piece.body(), piece.high());
+        if self.words.is_empty() && low.is_none() {
+            body = body.trim_start();
+        }
+        let words = if high.is_none() { body.trim_end() } else { body };
+        let (words, space) = body.split_at(words.len());
+        let words = Str::with_halves(low, words.into(), high);
+        self.from_word.add(&words);
+        if !words.is_empty() {
+            self.words = self.from_word;
+        }
+        self.from_word.add(&Str::from(space));
+    }
+
+    /// Returns what these say beside white space, to be compared.
+    pub(crate) fn words(&self) -> Emitted {
+        self.words
+    }
+
+    /// True if there has been no word.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// True if the pieces so far make this text, and there is a word in it.
+    pub(crate) fn is_all(&self, text: &Str) -> bool {
+        !self.is_empty() && self.words == SaidPieces::of(text).words
+    }
+
+    /// Returns the rest of the whole text after the pieces. Nothing, if it does not begin with them.
+    pub(crate) fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
+        self.all.rest(whole).or_else(|| self.is_all(whole).then(|| Str::from("")))
+    }
+
+    /// Returns those of a text that has come at once.
+    pub(crate) fn of(text: &Str) -> Self {
+        let mut pieces = SaidPieces::default();
+        pieces.add(text);
+        pieces
+    }
+}
+
 /// One text, which is sent whole with each record, longer each time, or in pieces. No field shows which
 /// it is: the text does.
 #[derive(Clone, Copy, Debug, Default)]
@@ -225,6 +281,18 @@ mod tests {
         check(&[r#""a\ud83d""#, r#""\ude00b""#], r#""a\ud83d\ude00bc""#, Some(r#""c""#));
         check(&[r#""\ude00""#], r#""\ude00b\ud83d""#, Some(r#""b\ud83d""#));
         check(&[r#""a\ud83d""#], r#""a\ud83d""#, Some(r#""""#));
+    }
+
+    #[test]
+    fn white_space_at_the_ends_says_nothing() {
+        let words = |pieces: &[&str]| {
+            let mut all = SaidPieces::default();
+            pieces.iter().for_each(|piece| all.add(&serde_json::from_str(piece).unwrap()));
+            all.words()
+        };
+        assert_eq!(words(&[r#"" ""#, r#"" a ""#, r#"" b\n""#, r#""\n""#]), words(&[r#""a  b""#]));
+        assert_ne!(words(&[r#""a""#, r#""b""#]), words(&[r#""a b""#]));
+        assert_eq!(words(&[r#"" \ud83d""#, r#""\ude00 ""#]), words(&[r#""\ud83d\ude00""#]));
     }
 
     #[track_caller]
