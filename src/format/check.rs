@@ -1,7 +1,9 @@
 //! What a row can get wrong that its words do not show.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::cut::Cut as _;
@@ -9,7 +11,7 @@ use crate::format::format::Record;
 use crate::format::machine::evidence;
 use crate::format::machine::rule::{each_place, each_place_of};
 use crate::format::spec::{
-    ANY, End, Places, Rule, Spec, Word, fits, paths, split_each, split_test,
+    ANY, End, Places, Rule, Spec, Word, fits, is_keyed, paths, split_each, split_test,
 };
 use crate::format::table::{FORMATS, find};
 use crate::frame::{FRAMINGS, Frame};
@@ -31,8 +33,10 @@ pub(in crate::format) fn mistake(spec: &'static Spec, text: &str) -> Option<RowE
         no_end(spec)
             .or_else(|| groups(spec))
             .or_else(|| places(spec))
+            .or_else(|| no_usage(spec))
             .or_else(|| meanings(spec))
             .or_else(|| calls(spec))
+            .or_else(|| keyed(spec, text))
             .or_else(|| hidden(spec))
             .or_else(|| taken(spec))
             .or_else(|| unread(spec))
@@ -47,40 +51,70 @@ pub(in crate::format) fn mistake(spec: &'static Spec, text: &str) -> Option<RowE
     Some(RowError::at(text, offset.map(word), message))
 }
 
-/// Returns where a rule begins in its file.
+/// Returns where a rule, or a group, begins in its file.
 fn begin(text: &str, (group, at): (Word, usize)) -> Option<usize> {
     let file = DeTable::parse(text).ok()?;
-    let file = file.get_ref();
+    if at > 0 {
+        return Some(written(file.get_ref(), (group, at))?.span().start);
+    }
+    let groups = file.get_ref().get("group")?.get_ref().as_table()?;
+    Some(groups.get_key_value(group)?.0.span().start)
+}
+
+/// Returns a rule as it is written.
+fn written<'f, 't>(
+    file: &'f DeTable<'t>,
+    (group, at): (Word, usize),
+) -> Option<&'f Spanned<DeValue<'t>>> {
     let on = match group {
         "" => file.get("on")?,
         group => {
-            let (name, rules) = file.get("group")?.get_ref().as_table()?.get_key_value(group)?;
-            if at == 0 {
-                return Some(name.span().start);
-            }
+            let rules = file.get("group")?.get_ref().get(group)?;
             rules.get_ref().get("on").unwrap_or(rules)
         }
     };
-    Some(on.get_ref().get(at - 1)?.span().start)
+    on.get_ref().get(at - 1)
 }
 
-/// Returns the first word of a file that says nothing, or stands for places that it does not name.
+/// Returns the first word of a file that says nothing, or stands for places that it does not name, or the
+/// first name of places that is used by none.
 pub(in crate::format) fn wrong_word(text: &str, names: &[&str]) -> Option<RowError> {
     let file = DeTable::parse(text).ok()?;
-    let mut wrong = None;
-    each_word(file.get_ref(), "", &mut |key, word, span| {
+    let (mut wrong, mut used) = (None, BTreeSet::new());
+    each_word(file.get_ref(), "", &mut |[key, within, word], span| {
+        used.extend(named(word).filter_map(|rest| name_of(rest, names)));
         let message = match word {
             "" => Some(format!("`{key}` is empty: without a place, it is left out")),
+            word if within == "places" => named(word).next().map(|_| {
+                format!("`{word}` has a name in it: no place of [places] is written with another")
+            }),
             word => unnamed(word, names),
         };
         wrong = wrong.take().or(message.map(|message| (message, span.start)));
     });
-    wrong.map(|(message, offset)| RowError::at(text, Some(offset), message))
+    let unused = || {
+        let places = file.get_ref().get("places")?.get_ref().as_table()?;
+        let name = names.iter().find(|name| !used.contains(**name))?;
+        let start = places.get_key_value(*name)?.0.span().start;
+        Some((format!("no place of the row is `${name}`"), start))
+    };
+    let (message, offset) = wrong.or_else(unused)?;
+    Some(RowError::at(text, Some(offset), message))
 }
 
-/// Calls `see` with the key, the text and the span of each word that is a place, or may be one, in the
-/// table that stands under a key.
-fn each_word(table: &DeTable<'_>, within: &str, see: &mut dyn FnMut(&str, &str, Range<usize>)) {
+/// Returns what follows each `$` of a word that is no text of the row's.
+fn named(word: &str) -> impl Iterator<Item = &str> {
+    word.split('\'').step_by(2).flat_map(|plain| plain.split('$').skip(1))
+}
+
+/// Returns the name that a word begins with; a name may begin with another.
+fn name_of<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
+    names.iter().rev().find(|name| word.starts_with(**name)).copied()
+}
+
+/// Calls `see` with the key, that of the table, the text and the span of each word that is a place, or may
+/// be one, in the table that stands under a key.
+fn each_word(table: &DeTable<'_>, within: &str, see: &mut dyn FnMut([&str; 3], Range<usize>)) {
     for (key, value) in table {
         let key = key.get_ref().as_ref();
         let list = match value.get_ref() {
@@ -95,10 +129,10 @@ fn each_word(table: &DeTable<'_>, within: &str, see: &mut dyn FnMut(&str, &str, 
                 ("kind", DeValue::String(_)) if within == "on" => {}
                 ("is", DeValue::Table(conditions)) => {
                     for (place, _) in conditions {
-                        see("is", place.get_ref(), place.span());
+                        see(["is", within, place.get_ref()], place.span());
                     }
                 }
-                (key, DeValue::String(word)) => see(key, word, value.span()),
+                (key, DeValue::String(word)) => see([key, within, word], value.span()),
                 (key, DeValue::Table(inner)) => each_word(inner, key, see),
                 _ => {}
             }
@@ -108,8 +142,7 @@ fn each_word(table: &DeTable<'_>, within: &str, see: &mut dyn FnMut(&str, &str, 
 
 /// Returns what is wrong with a word that stands for places which have no name.
 fn unnamed(word: &str, names: &[&str]) -> Option<String> {
-    let mut parts = word.split('\'').step_by(2).flat_map(|plain| plain.split('$').skip(1));
-    let rest = parts.find(|rest| !names.iter().any(|name| rest.starts_with(name)))?;
+    let rest = named(word).find(|rest| name_of(rest, names).is_none())?;
     if let Some(path) = rest.strip_prefix('.') {
         return Some(format!("`${rest}` is no place: that is `{path}`"));
     }
@@ -146,7 +179,7 @@ fn rules(spec: &Spec) -> impl Iterator<Item = ((Word, usize), &'static Rule)> {
 }
 
 fn no_end(spec: &Spec) -> Option<Mistake> {
-    let ends = |rule: &Rule| rule.end != End::No || rule.stop;
+    let ends = |rule: &Rule| rule.end != End::No || rule.stop || rule.wraps.is_some();
     let has_end = spec.log.is_some_and(|log| log.ends != End::Yes)
         || spec.done.is_some()
         || spec.rules().any(|(_, rule)| ends(rule));
@@ -156,6 +189,16 @@ fn no_end(spec: &Spec) -> Option<Mistake> {
         message: "no rule ends a message: one needs `end`, or `stop` if the input's end is that \
                   of the message"
             .to_owned(),
+    })
+}
+
+/// Returns the counts that no rule leads to.
+fn no_usage(spec: &Spec) -> Option<Mistake> {
+    let is_used = spec.usage.is_empty() || spec.rules().any(|(_, rule)| !rule.usage.is_empty());
+    (!is_used).then(|| Mistake {
+        rule: None,
+        word: "usage".to_owned(),
+        message: "no rule has `usage`, the place of the object with these counts".to_owned(),
     })
 }
 
@@ -232,26 +275,33 @@ fn flaw(places: &str) -> Option<String> {
         if path.ends_with(':') {
             return no_place(&similar(path, &WORDS));
         }
-        if path.contains('[') {
-            return no_place(": an element of a list is a key, as in `a.0.b`");
-        }
         let is_key = |key: &str| !key.is_empty() && !key.contains(NO_KEY);
-        if path.split('.').all(is_key) { None } else { no_place("") }
+        if path.split('.').all(is_key) {
+            return None;
+        }
+        let ours = translated(path);
+        let is_place = ours != path && flaw(&ours).is_none();
+        no_place(&if is_place { format!(": that is `{ours}`") } else { String::new() })
     })
 }
 
 /// Bytes that no provider's keys have: they are of other languages of paths.
-const NO_KEY: [char; 10] = [' ', '\'', '"', '{', '?', '!', ',', '<', '>', '='];
+const NO_KEY: [char; 11] = [' ', '\'', '"', '{', '?', '!', ',', '<', '>', '=', '['];
+
+/// Returns a path of another language in ours.
+fn translated(path: &str) -> String {
+    let ours = path.replace(" // ", "|").replace("[]", "[*]").replace("?.", ".");
+    ours.replace(['\'', '"', ']'], "").replace('[', ".").trim_start_matches(['$', '.']).to_owned()
+}
 
 /// The places that are no paths.
 const WORDS: [&str; 6] = ["kind:", "kind:*", "event:", "key:", "data:", "call:"];
 
 /// Returns the first word of a rule that means nothing in its row.
 fn meanings(spec: &Spec) -> Option<Mistake> {
-    let kind = |group: &str| match group {
-        "" => spec.kind,
-        group => spec.groups.iter().find(|it| it.name == group).map_or(&[][..], |it| it.kind),
-    };
+    let any = |is_it: &dyn Fn(&Rule) -> bool| spec.rules().any(|(_, rule)| is_it(rule));
+    let has_authors = any(&|rule| !rule.of.is_empty() && !rule.role.is_empty());
+    let stops = any(&|rule| rule.stop || [rule.choice, rule.finish] != ["", ""]);
     rules(spec).find_map(|(at, rule)| {
         let is_inside = |word: &str| word.trim_matches('*').contains('*');
         let unknown = rule
@@ -269,10 +319,24 @@ fn meanings(spec: &Spec) -> Option<Mistake> {
         }
         let (word, message) = if paths(rule.kind).any(is_inside) {
             ("kind", "a `*` stands at the beginning or the end of a word")
-        } else if rule.is_named() && kind(at.0).is_empty() {
+        } else if rule.is_named() && kind_of(spec, at.0).is_empty() {
             ("kind", "it is for a kind, and no `kind` says where that stands")
         } else if !rule.usage.is_empty() && spec.usage.is_empty() {
             ("usage", "it has counts, and there is no [usage]")
+        } else if rule.wraps.is_some() && (spec.log.is_some() || spec.hold) {
+            (
+                "wraps",
+                "a row with `log` or `hold` wraps nothing: `executor` says who runs its calls",
+            )
+        } else if !rule.of.is_empty() && !has_authors {
+            (
+                "of",
+                "it is compared with nothing: a rule with `of` needs `role`, who wrote the message",
+            )
+        } else if !rule.origin.is_empty() && spec.log.is_none() {
+            ("origin", "only a log has an `origin`: a text that comes again is `whole`")
+        } else if rule.end == End::Stopped && !stops {
+            ("end", "nothing stops a message: no rule has `stop`, `choice` or `finish`")
         } else if rule.prompt && spec.log.is_none() {
             ("prompt", "only a log has a `prompt`")
         } else if rule.prompt
@@ -324,15 +388,48 @@ fn unread(spec: &'static Spec) -> Option<Mistake> {
     })
 }
 
+/// Returns the first rule for a member of any name, where members are the records.
+fn keyed(spec: &Spec, text: &str) -> Option<Mistake> {
+    let file = DeTable::parse(text).ok()?;
+    let kind = |at| written(file.get_ref(), at)?.get_ref().get("kind");
+    let (at, _) = rules(spec).find(|(at, rule)| {
+        is_keyed(kind_of(spec, at.0))
+            && paths(rule.kind).any(|word| word == ANY)
+            && kind(*at).is_some()
+    })?;
+    let message = "with `key:`, a `*` alone names no member: that is `a|b`, or a part, as in `a_*`";
+    Some(Mistake { rule: Some(at), word: "kind".to_owned(), message: message.to_owned() })
+}
+
+/// Returns the places of the kind of a group, or of the records.
+fn kind_of(spec: &Spec, group: &str) -> &'static [Places] {
+    match group {
+        "" => spec.kind,
+        group => spec.groups.iter().find(|it| it.name == group).map_or(&[], |it| it.kind),
+    }
+}
+
 /// Returns the first rule that never applies, as one before it takes all of its objects.
 fn hidden(spec: &Spec) -> Option<Mistake> {
-    let takes_all = |rule: &Rule| {
-        rule.has.is_empty() && rule.not.is_empty() && rule.is.is_empty() && rule.wraps.is_none()
+    // Where all stands that a rule asks for, so does what is one of the paths of another.
+    let are_in = |asked: &[Places], known: &[Places]| {
+        let is_in = |place: &Places| {
+            known.iter().any(|it| paths(it).all(|path| paths(place).any(|other| other == path)))
+        };
+        asked.iter().all(is_in)
+    };
+    let asks_less = |earlier: &Rule, rule: &Rule| {
+        let is_said = |asked| rule.is.iter().any(|known| known == asked);
+        !earlier.first
+            && earlier.wraps.is_none()
+            && are_in(earlier.has, rule.has)
+            && earlier.not.iter().all(|places| rule.not.contains(places))
+            && earlier.is.iter().all(is_said)
     };
     rules(spec).find_map(|((group, at), rule)| {
         let mut before = rules(spec).filter(|((it, place), _)| *it == group && *place < at);
         let covers = |earlier: &Rule| {
-            takes_all(earlier)
+            asks_less(earlier, rule)
                 && rule.kind.split('|').all(|kind| {
                     earlier.kind.split('|').any(|word| {
                         word == ANY

@@ -66,7 +66,25 @@ pub fn load(toml: &str) -> Result<&'static Format, RowError> {
 /// Reads a row, which may have mistakes that its words do not show.
 pub(super) fn read(text: &str) -> Result<Spec, RowError> {
     let text = expand(text)?;
-    toml::from_str(&text).map_err(|error| RowError::of_toml(&text, &error))
+    toml::from_str(&text).map_err(|error| advised(RowError::of_toml(&text, &error)))
+}
+
+/// Adds to a mistake what is to be written instead.
+fn advised(mut error: RowError) -> RowError {
+    if let RowError::Invalid { message, .. } = &mut error {
+        if let Some((wrong, _)) = message.split_once(", expected struct") {
+            *message = format!("{wrong}, expected a table");
+        }
+        let advice = match message.as_str() {
+            "invalid type: sequence, expected a string" => ": of several words, that is `\"a|b\"`",
+            "invalid type: boolean `true`, expected a string" => {
+                ": a flag that is always set is `\"'true'\"`, and a word of `is` is `\"true\"`"
+            }
+            _ => "",
+        };
+        message.push_str(advice);
+    }
+    error
 }
 
 /// Finds a format by what a user calls it: `auto`, a name or alias; `-` and `_` are the same. `auto`
@@ -216,11 +234,19 @@ mod tests {
         check("'$.a.b'", "`$.a.b` is no place: that is `a.b`");
         check("'kinds:'", "`kinds:` is no place; similar: kind:");
         check("'{a: b'", "`{a: b` is no place: it has no `}`");
-        check("'a[0].b'", "`a[0].b` is no place: an element of a list is a key, as in `a.0.b`");
+        check("'a[0].b'", "`a[0].b` is no place: that is `a.0.b`");
         check("'a==b'", "`a==b` is no place: a flag is `place=word`");
         check("'/a/b'", "`/a/b` is no place: that is `/a.b`");
         check("'!a'", "`!a` is no place");
-        check("'a?.b'", "`a?.b` is no place");
+        check("'a?.b'", "`a?.b` is no place: that is `a.b`");
+        check("'a[*].b'", "`a[*].b` is no place: that is `a.*.b`");
+        check("'.a[].b'", "`.a[].b` is no place: that is `a.*.b`");
+        check("\"a['b']\"", "`a['b']` is no place: that is `a.b`");
+        check("'.a.b'", "`.a.b` is no place: that is `a.b`");
+        check("'a // b'", "`a // b` is no place: that is `a|b`");
+        check("true", "expected a string: a flag that is always set is `\"'true'\"`");
+        check("['a', 'b']", "expected a string: of several words, that is `\"a|b\"`");
+        check("'a', is = { b = ['x'] }", "expected a string: of several words");
         let many = vec!["a"; 1000].join("|");
         check(&format!("'{many}'"), "a place has more than 256 paths");
         check("3", "invalid type: integer `3`, expected a string");
@@ -233,6 +259,50 @@ mod tests {
         let each =
             "{ kind = 'a', each = 'c[0] > g', end = true }]\n[group.g]\non = [{ text = 't' }";
         check_rules(each, "`c[0]` is no place");
+    }
+
+    #[test]
+    fn what_is_void_is_told() {
+        check_error(
+            "name = 'x'\ndone = true\non = []",
+            "invalid type: boolean `true`, expected a table",
+        );
+        let rules = |on: &str, part: &str| check_error(&format!("name = 'x'\n{on}"), part);
+        rules(
+            "on = [{ has = 'a', text = 'a' }, { has = ['a', 'b'], end = true }]",
+            "line 2, column 34: rule 2 of `on`: it never applies: rule 1 before it",
+        );
+        rules(
+            "on = [{ has = 'a|c', text = 'a' }, { has = ['b', 'c'], end = true }]",
+            "rule 2 of `on`: it never applies",
+        );
+        rules(
+            "on = [{ has = 'a', text = 'a', end = true }]\nusage = { input = 'i' }",
+            "line 3, column 1: no rule has `usage`",
+        );
+        rules("on = [{ has = 'a', end = 'stopped' }]", "nothing stops a message");
+        rules("on = [{ has = 'a', of = 'm', end = true }]", "a rule with `of` needs `role`");
+        rules("on = [{ has = 'a', origin = 'all', end = true }]", "only a log has an `origin`");
+        rules(
+            "log = {}\non = [{ wraps = { at = 'a', formats = 'gemini' } }]",
+            "line 3, column 9: rule 1 of `on`: a row with `log` or `hold` wraps nothing",
+        );
+        let keyed = |kind: &str| {
+            let on = format!(
+                "kind = 'key:'\non = [{{ kind = 'a', end = true }}, {{ kind = '{kind}' }}]"
+            );
+            rules(
+                &on,
+                "line 3, column 37: rule 2 of `on`: with `key:`, a `*` alone names no member",
+            );
+        };
+        keyed("*");
+        keyed("b|*");
+        let places = |places: &str, part: &str| {
+            rules(&format!("on = [{{ has = '$b', end = true }}]\n[places]\n{places}"), part);
+        };
+        places("a = 'c'\nb = 'd'", "line 4, column 1: no place of the row is `$a`");
+        places("a = 'c'\nb = '$a'", "line 5, column 5: `$a` has a name in it");
     }
 
     /// Returns the words of a table: an error names them.
