@@ -81,8 +81,10 @@ impl Machine {
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        // All of a call so far may grow.
-        let is_whole = scope.is_whole && (!scope.is_cumulative() || self.tables.flags.is_log);
+        let is_provided = fields.flag(&call.provider);
+        let executor = self.executor(is_provided);
+        // All of a call so far may grow: that of the caller's is not whole.
+        let is_whole = scope.is_whole && (!scope.is_cumulative() || executor.is_some());
         let scope = Scope { is_whole, ..scope };
         let id = self.open.id_of_call(call.spec, fields.word(&call.id), out)?;
         let name = fields.text(&call.name);
@@ -92,12 +94,11 @@ impl Machine {
         let [signature, item_id, namespace, kind] = words.each_ref().map(Option::as_deref);
         let (json, invalid) = (fields.json(&call.arguments), fields.json(&call.invalid));
         let text = json.as_deref().and_then(json::as_str);
-        let is_provided = fields.flag(&call.provider);
         let is_held = self.spec.hold && !is_provided;
         let part = CallPart {
             id: id.as_deref(),
             name,
-            executor: self.executor(is_provided),
+            executor,
             is_undecided: is_held && name.is_some() && scope.block.is_none(),
             signature,
             item_id,
