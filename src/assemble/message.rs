@@ -187,10 +187,14 @@ impl OpenMessage {
         self.choices.or_insert_with(out.choice, || reused(&mut self.spare))
     }
 
-    /// Emits a warning; that of an unknown type of event or an unknown member once, as long as there
-    /// are few of them.
+    /// Emits a warning; that of an unknown type of event, of an unknown member or of lines of another
+    /// program once, as long as there are few of them.
     fn warning(&mut self, warning: Warning<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
-        if matches!(warning.code, WarningCode::UnknownEvent | WarningCode::UnknownField) {
+        let is_said_once = matches!(
+            warning.code,
+            WarningCode::UnknownEvent | WarningCode::UnknownField | WarningCode::LeadingText
+        );
+        if is_said_once {
             if self.unknown.contains(warning.message) {
                 return Ok(());
             }

@@ -330,7 +330,7 @@ impl Framing {
 /// The names of the fields of an event stream that are read, `error` of llama.cpp among them.
 pub(super) const FIELDS: [&[u8]; 5] = [b"data", b"event", b"id", b"retry", b"error"];
 
-pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Returns the bytes after a byte order mark, or all of them.
 pub(crate) fn without_mark(bytes: &[u8]) -> &[u8] {
