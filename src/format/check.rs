@@ -388,14 +388,20 @@ fn unread(spec: &'static Spec) -> Option<Mistake> {
     })
 }
 
-/// Returns the first rule for a member of any name, where members are the records.
+/// Returns the first rule that reads a member of any name, where members are the records.
 fn keyed(spec: &Spec, text: &str) -> Option<Mistake> {
     let file = DeTable::parse(text).ok()?;
     let kind = |at| written(file.get_ref(), at)?.get_ref().get("kind");
+    let reads = |rule: &'static Rule| {
+        let mut reads = false;
+        each_place_of(rule, spec, &mut |_, _| reads = true);
+        reads
+    };
     let (at, _) = rules(spec).find(|(at, rule)| {
         is_keyed(kind_of(spec, at.0))
             && paths(rule.kind).any(|word| word == ANY)
             && kind(*at).is_some()
+            && reads(rule)
     })?;
     let message = "with `key:`, a `*` alone names no member: that is `a|b`, or a part, as in `a_*`";
     Some(Mistake { rule: Some(at), word: "kind".to_owned(), message: message.to_owned() })
