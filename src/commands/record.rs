@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 
-use crate::capture::{Redactor, joined, times_of};
+use crate::capture::{Redactor, times_of};
 use crate::cli::RecordCommand;
+use crate::commands::check::CaptureParts;
 use crate::commands::redact::{left, redact};
 use crate::commands::{Inputs, conclude, lost, needs_pipe, shown};
 use crate::event::Code;
@@ -126,8 +127,8 @@ impl RecordingFiles {
         written
     }
 
-    /// Writes what was held, without its secrets.
-    fn close(&mut self, name: &str) -> io::Result<()> {
+    /// Writes what was held, without its secrets, and notes if one is left.
+    fn close(&mut self, name: &str, status: &mut Status) -> io::Result<()> {
         let Some((mut capture, times)) =
             self.held.take().filter(|(capture, _)| !capture.is_empty())
         else {
@@ -141,7 +142,8 @@ impl RecordingFiles {
                 "has secrets in what is compressed: `curl --compressed` passes it on unpacked";
             return Err(io::Error::other(why));
         }
-        if let Some(left) = left(&joined(&Config::default(), &[&capture])) {
+        let config = Config::default();
+        if let Some(left) = left(&CaptureParts::of(&capture, &config).joined(&config)) {
             report_on(stderr, name, &left, None);
         }
         self.write(&capture, &times)
@@ -150,6 +152,7 @@ impl RecordingFiles {
 
 /// Keeps what it is fed, and passes it on.
 struct Recording<'a> {
+            status.note(Outcome::No);
     name: &'a str,
     /// The time at which the stream was first waited for.
     began: Instant,
@@ -175,7 +178,7 @@ impl Recording<'_> {
     /// Writes what is not written yet.
     fn close(&mut self) {
         let name = self.name;
-        let closed = self.kept.as_mut().map(|kept| kept.close(name));
+        let closed = self.kept.as_mut().map(|kept| kept.close(name, self.status));
         self.note(closed, self.length);
     }
 }

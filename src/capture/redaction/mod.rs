@@ -3,12 +3,14 @@
 //! A capture is taken as a whole: a secret keeps its word wherever it stands, and no offset, chunk
 //! size or length changes. `event/secrets.rs` and `names.rs` have the tables of what is looked for,
 //! `find.rs` the scanner that looks. In an AWS event stream the checksums are made anew, and text that
-//! is written in base64, in hexadecimal digits or as in a URL is looked into (`coded.rs`).
+//! is written in base64, in hexadecimal digits or as in a URL is looked into (`coded.rs`); what comes
+//! in pieces is looked at as a whole (`spread.rs`).
 
 mod coded;
 mod decoded;
 mod find;
 mod names;
+mod spread;
 mod word;
 
 use std::collections::BTreeMap;
@@ -18,6 +20,7 @@ use memchr::memchr_iter;
 
 use crate::capture::redaction::coded::CodedText;
 use crate::capture::redaction::find::{Secret, find};
+use crate::capture::redaction::spread::SpreadText;
 use crate::capture::redaction::word::{ADDRESS, address, word};
 use crate::cut::Cut as _;
 use crate::frame::http::find_heads;
@@ -46,11 +49,16 @@ impl Redactor {
         let messages = messages(capture);
         let mut replaced = BTreeMap::new();
         let mut within = Vec::new();
+        for spread in SpreadText::all(capture) {
+            let mut text = spread.text.clone();
+            self.replace(&mut text, |part| spread.offset_of(part), &mut replaced);
+            spread.write(&text, capture);
+        }
         let mut at = 0;
         while at < capture.len() {
             let end = at + stretch(capture.after(at));
             let Some(text) = capture.get_mut(at..end) else { break };
-            self.replace(text, at, &mut replaced);
+            self.replace(text, |part| Some(at + part.start), &mut replaced);
             self.decode(CodedText::urls(text), text, at, &mut within);
             self.decode(CodedText::all(text), text, at, &mut within);
             at = end;
@@ -66,16 +74,22 @@ impl Redactor {
         replaced
     }
 
-    /// Replaces the secrets of a text that begins at this offset.
-    fn replace(&mut self, text: &mut [u8], at: usize, replaced: &mut BTreeMap<Vec<u8>, Replaced>) {
+    /// Replaces the secrets of a text of which `offset_of` returns an offset in the capture.
+    fn replace(
+        &mut self,
+        text: &mut [u8],
+        offset_of: impl Fn(&Range<usize>) -> Option<usize>,
+        replaced: &mut BTreeMap<Vec<u8>, Replaced>,
+    ) {
         // What stands beside a word may be more than it was beside the secret.
         for _ in 0..4 {
-            let secrets = find(text);
+            let mut secrets = find(text);
+            secrets.retain(|secret| offset_of(&secret.range).is_some());
             if secrets.is_empty() {
                 break;
             }
             for Secret { what, range, value } in secrets {
-                let offset = (at + range.start) as u64;
+                let Some(offset) = offset_of(&range).map(|offset| offset as u64) else { continue };
                 let Some(place) = text.get_mut(range) else { continue };
                 let next = self.numbers.len() + 1;
                 let number = *self.numbers.entry(value.clone()).or_insert(next);

@@ -27,7 +27,7 @@ use crate::capture::{
 };
 use crate::cli::Check;
 use crate::commands::check::laws::violations;
-use crate::commands::check::parts::CaptureParts;
+pub(super) use crate::commands::check::parts::CaptureParts;
 use crate::commands::check::report::{ReportStyle, report as page};
 use crate::commands::check::result::{Checked, ResultKind, ResultSum};
 pub(super) use crate::commands::check::select::with_captures;

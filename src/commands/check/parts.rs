@@ -10,7 +10,7 @@ use crate::pipeline::Config;
 use crate::sink::{Join, Label, Ndjson};
 
 /// The streams of a capture.
-pub(super) struct CaptureParts<'c> {
+pub(in crate::commands) struct CaptureParts<'c> {
     /// Each with its name within the capture, `#N`, if that is a file of exchanges.
     streams: Vec<(Option<String>, Cow<'c, [u8]>)>,
     /// The reason why there are no more.
@@ -19,7 +19,7 @@ pub(super) struct CaptureParts<'c> {
 
 impl<'c> CaptureParts<'c> {
     /// Returns the streams of a capture that is read so.
-    pub(super) fn of(capture: &'c [u8], config: &Config) -> Self {
+    pub(in crate::commands) fn of(capture: &'c [u8], config: &Config) -> Self {
         let cassette = cassette::open(capture).filter(|_| may_be_cassette(config));
         let Some(cassette) = cassette else {
             return CaptureParts { streams: vec![(None, capture.into())], broken: None };
@@ -49,7 +49,7 @@ impl<'c> CaptureParts<'c> {
     }
 
     /// Returns the lines that `parse --join` prints of it, each with the name of its stream.
-    pub(super) fn joined(&self, config: &Config) -> String {
+    pub(in crate::commands) fn joined(&self, config: &Config) -> String {
         let streams = self.streams.iter();
         let mut events: String =
             streams.map(|(name, bytes)| joined_as(config, &[bytes], name.as_deref())).collect();

@@ -658,16 +658,47 @@ fn secrets_are_replaced_in_captures_and_reported() {
     assert_eq!(read(&folder, "c"), read(&folder, "a.http"));
     let times = read(&folder, "c.times");
     assert!(times.ends_with(&format!(" {}\n", capture.len())), "{times}");
-    // In pieces, it is found and stays, and is written nowhere else.
-    let (first, last) = key.split_at(16);
-    let piece = |text: &str| CAPTURE.replace("A warm day", text).replace("\"stop\"", "null");
-    let first = piece(first).replace("data: [DONE]\n\n", "");
-    write(&folder, "d", &format!("{first}{}", CAPTURE.replace("A warm day", last)));
+}
+
+#[test]
+fn a_secret_in_pieces_goes_as_a_whole_or_is_reported() {
+    let key = "sk-proj-aB3dE5fG7hJ9kL1mN3pQ5r";
+    let in_pieces = |size: usize, member: &str| -> String {
+        let chunk = |at: usize| {
+            let piece = &key[at..key.len().min(at + size)];
+            let text = CAPTURE.replace("A warm day", piece).replace("\"stop\"", "null");
+            text.replace("data: [DONE]\n\n", "").replace("\"content\"", member)
+        };
+        (0..key.len()).step_by(size).map(chunk).collect::<String>() + CAPTURE
+    };
+    for (size, member) in [(4, "\"content\""), (20, "\"content\""), (5, "\"unknown\"")] {
+        let capture = in_pieces(size, member);
+        let folder = folder(&[("a.sse", &capture)]);
+        check_update(&folder, &["a.sse"], 0, "1 checked: 1 new");
+        let redacted = read(&folder, "a.sse");
+        assert_eq!(redacted.len(), capture.len());
+        for piece in key.as_bytes()[8..].chunks(4) {
+            let piece = format!("\"{}\"", str::from_utf8(piece).unwrap());
+            assert!(!redacted.contains(&piece), "{piece} {redacted}");
+        }
+        check_update(&folder, &["a.sse"], 0, SAME.trim_end());
+        let run = run_in(folder.path(), &["record", "--redact", "b"], &capture);
+        assert_eq!((run.code, read(&folder, "b")), (0, redacted), "{}", run.err);
+    }
+    // What is in a string of a cassette stays, and is written nowhere else.
+    let exchange = serde_json::json!({"log": {"version": "1.2", "entries": [{
+        "request": {"method": "POST", "url": "https://a.example/", "headers": []},
+        "response": {"status": 200, "headers": [], "content": {"text": in_pieces(16, "\"content\"")}},
+    }]}});
+    let folder = folder(&[("d", &exchange.to_string())]);
     let out = report(&folder, &["--update", "--redact", "d"], 1);
     assert!(out.starts_with("d: has a secret that was not replaced, since it is spread"), "{out}");
     assert!(out.ends_with("without it\n1 checked: 1 has a secret\n"), "{out}");
     assert!(!folder.path().join("d.golden").exists());
 }
+    let run = run_in(folder.path(), &["record", "--redact", "e"], &exchange.to_string());
+    assert_eq!((run.code, run.out), (1, exchange.to_string()), "{}", run.err);
+    assert!(run.err.contains("e: has a secret that was not replaced"), "{}", run.err);
 
 #[test]
 fn secrets_are_replaced_in_what_is_coded_and_in_what_is_compressed() {
