@@ -134,6 +134,11 @@ pub(crate) const SHAPES: &[SecretShape] = shapes! {
     key 8 Dots "a token of PlanetScale": "pscale_tkn_" "pscale_oauth_"; // G
     key 8 Dots "a password of PlanetScale": "pscale_pw_"; // G
     key 8 Url "a key of Postman": "PMAK-"; // G
+    word 20 Url "a token of Figma": "figd_"; // T
+    key 8 Base64 "a token of Atlassian": "ATATT3x"; // G
+    word 16 Plain "a key of E2B": "e2b_"; // H
+    word 32 Plain "a key of Firecrawl": "fc-"; // T
+    word 20 Url "a key of PostHog": "phx_"; // H
     word 30 Plain "a key of Prefect": "pnu_"; // G
     word 30 Plain "a token of Pulumi": "pul-"; // G
     word 30 Plain "a token of Doppler": "dp.pt."; // G
