@@ -17,6 +17,8 @@ pub(super) struct Decoded {
     pub(super) note: Option<String>,
     /// True if a limit was hit.
     pub(super) is_too_large: bool,
+    /// True if it could not be unpacked to its end.
+    pub(super) is_cut: bool,
 }
 
 /// Undoes the codings that a head names, the last one first.
@@ -46,7 +48,7 @@ pub(super) fn decode(mut body: Vec<u8>, transfer: &str, content: &str) -> Decode
             (bytes, None) => decoded.body = bytes,
             (bytes, Some(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let note = format!("its body unpacks to more than {MAX_BODY} bytes");
-                return Decoded { body: bytes, note: Some(note), is_too_large: true };
+                return Decoded { body: bytes, note: Some(note), is_too_large: true, is_cut: true };
             }
             // Brotli has no mark of its own: what is none was decoded by the recorder.
             (bytes, Some(_)) if bytes.is_empty() && name == "br" => {}
@@ -54,6 +56,7 @@ pub(super) fn decode(mut body: Vec<u8>, transfer: &str, content: &str) -> Decode
                 decoded.note =
                     Some(format!("its body can't be unpacked to its end: {name}: {error}"));
                 decoded.body = bytes;
+                decoded.is_cut = true;
             }
         }
     }

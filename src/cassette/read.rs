@@ -26,7 +26,12 @@ pub(crate) struct Exchange {
     pub(crate) body: Vec<u8>,
     /// What is to be said of it: a sentence.
     pub(crate) note: Option<String>,
+    /// True if that is why its body is not whole.
+    pub(crate) is_undecoded: bool,
 }
+
+/// The end of a note on a body that was not decoded.
+const READ_AS_IT_STANDS: &str = ": it is read as it stands";
 
 /// Headers of what was decoded.
 const OF_CODING: &[&str] = &["content-encoding", "content-length", "transfer-encoding"];
@@ -53,6 +58,17 @@ impl Exchange {
         head.into_bytes()
     }
 
+    /// Returns why the body can't be read, if it was not decoded and may be an answer: its head does
+    /// not say that it is a page, a picture or a script.
+    pub(crate) fn undecoded(&self) -> Option<Broken> {
+        let kind = self.header("content-type").to_ascii_lowercase();
+        let is_kind = |part: &str| kind.contains(part);
+        let may_be_answer =
+            kind.is_empty() || ["json", "event", "text/plain"].into_iter().any(is_kind);
+        let note = self.note.as_ref().filter(|_| self.is_undecoded && may_be_answer)?;
+        Some(Broken::new(Why::Malformed, 0, until(note, READ_AS_IT_STANDS)))
+    }
+
     fn header(&self, wanted: &str) -> &str {
         let found = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
         found.map_or("", |(_, value)| value)
@@ -62,8 +78,9 @@ impl Exchange {
     fn set_body(&mut self, body: Vec<u8>, offset: u64) -> Result<(), Broken> {
         let [transfer, content] =
             ["transfer-encoding", "content-encoding"].map(|name| self.header(name));
-        let Decoded { body, note, is_too_large } = coding::decode(body, transfer, content);
+        let Decoded { body, note, is_too_large, is_cut } = coding::decode(body, transfer, content);
         self.body = body;
+        self.is_undecoded |= is_cut;
         if let (true, Some(note)) = (is_too_large, &note) {
             let message = format!("exchange {}: {note}", self.number);
             return Err(Broken::new(Why::Limit, offset, message));
@@ -220,7 +237,7 @@ impl ExchangeTree<'_> {
             let message = format!("it breaks off: exchange {} has no {answer}", self.number);
             return Err(Broken::new(Why::Cut, self.nodes.offset(), message));
         }
-        let (body, note) = body_at(value, row.body);
+        let (body, note) = body_at(value, row.body, &mut exchange.is_undecoded);
         exchange.note = note.or(of_request.map(|note| format!("of its request, {note}")));
         exchange.set_body(body, self.nodes.offset())?;
         Ok(exchange)
@@ -284,8 +301,12 @@ fn headers(value: &TreeValue) -> Vec<(String, String)> {
 }
 
 /// Returns the bytes of a body as it is recorded, none if there is no body, and what is to be said of
-/// it.
-fn body_at(value: &TreeValue, parts: &[BodyPart]) -> (Vec<u8>, Option<String>) {
+/// it. Notes if it can't be decoded.
+fn body_at(
+    value: &TreeValue,
+    parts: &[BodyPart],
+    is_undecoded: &mut bool,
+) -> (Vec<u8>, Option<String>) {
     let (mut note, mut unread) = (None, None);
     for part in parts {
         let is_it = part.only.is_none_or(|(place, word)| {
@@ -303,8 +324,7 @@ fn body_at(value: &TreeValue, parts: &[BodyPart]) -> (Vec<u8>, Option<String>) {
             (Coded::Base64 | Coded::Gzip, Some(text)) => {
                 let bytes = base64(text);
                 if bytes.is_none() {
-                    note =
-                        Some("its body is no base64, as it says: it is read as it stands".into());
+                    note = Some(format!("its body is no base64, as it says{READ_AS_IT_STANDS}"));
                 }
                 let packed =
                     (part.coded == Coded::Gzip).then(|| bytes.as_deref().map(coding::unzip));
@@ -319,6 +339,7 @@ fn body_at(value: &TreeValue, parts: &[BodyPart]) -> (Vec<u8>, Option<String>) {
             }
             (Coded::Hex, _) => hex(found),
             (Coded::Text | Coded::Base64 | Coded::Gzip, None) => None,
+                *is_undecoded |= bytes.is_none();
         };
         if let Some(bytes) = bytes {
             return (bytes, note);
@@ -328,6 +349,7 @@ fn body_at(value: &TreeValue, parts: &[BodyPart]) -> (Vec<u8>, Option<String>) {
             TreeValue::List(_) => true,
             // Each part of it may be null.
             TreeValue::Map(_) => !parts.iter().any(holds),
+                        *is_undecoded = true;
             TreeValue::Text(_) | TreeValue::Bare(_) => false,
         };
         if is_other {

@@ -261,7 +261,15 @@ impl Inputs<'_> {
                 continue;
             }
             let whole = format!("{path}#{}", exchange.number);
-            let is_passed = number.is_none() && !is_answer(&exchange, own);
+            let is_answer = is_answer(&exchange, own);
+            if let Some(undecoded) = exchange.undecoded().filter(|_| !is_answer) {
+                let signal = self.broken(undecoded, &whole, (&mut *stderr, &mut *status), read)?;
+                if signal.is_some() || number.is_some() {
+                    return Ok(signal);
+                }
+                continue;
+            }
+            let is_passed = number.is_none() && !is_answer;
             // What has a body is passed over whatever that is.
             if let Some(note) =
                 exchange.note.as_ref().filter(|_| !is_passed || exchange.body.is_empty())
