@@ -109,9 +109,19 @@ impl<'r> Exchanges<'r> {
             FileShape::Wire => return Exchanges::Wire(source, 0),
         };
         let steps = layout.exchanges.split('.').filter(|step| !step.is_empty()).collect();
-        let (open, other, is_over) = Default::default();
-        let tree =
-            ExchangeTree { row, layout, steps, nodes, is_yaml, open, number: 0, other, is_over };
+        let (open, ahead, number, other, is_over) = Default::default();
+        let tree = ExchangeTree {
+            row,
+            layout,
+            steps,
+            nodes,
+            is_yaml,
+            open,
+            ahead,
+            number,
+            other,
+            is_over,
+        };
         Exchanges::Tree(Box::new(tree))
     }
 
@@ -134,6 +144,8 @@ pub(super) struct ExchangeTree<'r> {
     is_yaml: bool,
     /// The maps and lists on the way that are open: whether one is a map, and the step from it on.
     open: Vec<(bool, usize)>,
+    /// A node that was looked at, and is read next.
+    ahead: Option<TreeNode>,
     number: u64,
     /// A member at the top where another row has its exchanges, and that row's name.
     other: Option<(String, &'static str)>,
@@ -163,7 +175,10 @@ impl ExchangeTree<'_> {
     /// Returns the next exchange's own tree.
     fn value(&mut self) -> Result<Option<TreeValue>, Broken> {
         loop {
-            let Some(node) = self.nodes.next()? else { return Ok(None) };
+            let ahead = self.ahead.take();
+            let Some(node) = ahead.map_or_else(|| self.nodes.next(), |node| Ok(Some(node)))? else {
+                return Ok(None);
+            };
             let at = self.open.last().copied();
             let (node, step) = match (at, node) {
                 (Some(_), TreeNode::End) => {
@@ -216,10 +231,11 @@ impl ExchangeTree<'_> {
         None
     }
 
-    /// Reads the parts of an exchange. The last one of a file that was cut may have no response.
+    /// Reads the parts of an exchange. The last one of a file that was cut may lack its response, or the
+    /// end of it, where YAML has no end of its own.
     fn exchange(&mut self, value: &TreeValue) -> Result<Exchange, Broken> {
         let row = self.row;
-        let (request, of_request) = body_at(value, row.request);
+        let (request, of_request) = body_at(value, row.request, &mut false);
         let mut exchange = Exchange {
             number: self.number,
             method: text_at(value, row.method).unwrap_or_else(|| "GET".into()).to_ascii_uppercase(),
@@ -229,13 +245,14 @@ impl ExchangeTree<'_> {
             headers: places(value, row.headers).into_iter().flat_map(headers).collect(),
             ..Exchange::default()
         };
-        let answer = until(until(row.status, "|"), ".");
-        if self.is_yaml
-            && value.at(answer).is_none()
-            && self.nodes.next()?.is_none_or(|node| node == TreeNode::End)
-        {
-            let message = format!("it breaks off: exchange {} has no {answer}", self.number);
-            return Err(Broken::new(Why::Cut, self.nodes.offset(), message));
+        let is_status =
+            text_at(value, row.status).is_some() && !(1..100).contains(&exchange.status);
+        if self.is_yaml && !is_status {
+            self.ahead = self.nodes.next()?;
+            if self.ahead.as_ref().is_none_or(|node| *node == TreeNode::End) {
+                let message = format!("it breaks off: exchange {} has no status", self.number);
+                return Err(Broken::new(Why::Cut, self.nodes.offset(), message));
+            }
         }
         let (body, note) = body_at(value, row.body, &mut exchange.is_undecoded);
         exchange.note = note.or(of_request.map(|note| format!("of its request, {note}")));
@@ -323,6 +340,7 @@ fn body_at(
             }
             (Coded::Base64 | Coded::Gzip, Some(text)) => {
                 let bytes = base64(text);
+                *is_undecoded |= bytes.is_none();
                 if bytes.is_none() {
                     note = Some(format!("its body is no base64, as it says{READ_AS_IT_STANDS}"));
                 }
@@ -331,6 +349,7 @@ fn body_at(
                 match packed.flatten() {
                     Some((bytes, None)) => Some(bytes),
                     Some((bytes, Some(error))) => {
+                        *is_undecoded = true;
                         note = Some(format!("its body can't be unpacked to its end: {error}"));
                         Some(bytes)
                     }
@@ -339,7 +358,6 @@ fn body_at(
             }
             (Coded::Hex, _) => hex(found),
             (Coded::Text | Coded::Base64 | Coded::Gzip, None) => None,
-                *is_undecoded |= bytes.is_none();
         };
         if let Some(bytes) = bytes {
             return (bytes, note);
@@ -349,7 +367,6 @@ fn body_at(
             TreeValue::List(_) => true,
             // Each part of it may be null.
             TreeValue::Map(_) => !parts.iter().any(holds),
-                        *is_undecoded = true;
             TreeValue::Text(_) | TreeValue::Bare(_) => false,
         };
         if is_other {
