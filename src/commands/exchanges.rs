@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 
-use crate::cassette::{Broken, Cassette, CassetteSearch, Exchange, Why};
+use crate::cassette::{self, Broken, Cassette, CassetteSearch, Exchange, Why};
 use crate::commands::{Inputs, shown};
 use crate::cut::{Cut as _, until};
 use crate::detect;
@@ -359,10 +359,20 @@ pub(super) fn exchanges(name: &str, signals: &Signals) -> anyhow::Result<Option<
     let (path, None) = split_number(name) else { return Ok(None) };
     let input = Input::open(path, signals).with_context(|| shown(path).to_owned())?;
     let Opened::Cassette(cassette) = look(input) else { return Ok(None) };
+    answered(cassette, path).map(Some)
+}
+
+/// Returns the exchanges of a file that was read, as [`exchanges`] does.
+pub(super) fn exchanges_of(bytes: &[u8], name: &str) -> anyhow::Result<Option<Vec<Exchange>>> {
+    cassette::open(bytes).map(|cassette| answered(cassette, name)).transpose()
+}
+
+/// Returns the exchanges that have a response.
+fn answered(cassette: Cassette<'_>, path: &str) -> anyhow::Result<Vec<Exchange>> {
     let named = |broken: Broken| anyhow!("{}: {broken}", shown(path));
     let all =
         cassette.map(|exchange| exchange.map_err(named)).collect::<anyhow::Result<Vec<_>>>()?;
-    Ok(Some(all.into_iter().filter(|exchange| !exchange.head().is_empty()).collect()))
+    Ok(all.into_iter().filter(|exchange| !exchange.head().is_empty()).collect())
 }
 
 /// Returns the exchange that a name asks for with `#N`; nothing if it asks for none.

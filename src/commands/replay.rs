@@ -8,13 +8,13 @@ use anyhow::{anyhow, bail};
 use crate::capture::{Capture, Plan, Play, Tape, Tempo};
 use crate::cassette::Exchange;
 use crate::cli::Replay;
-use crate::commands::exchanges::{exchange, exchanges, is_answer};
+use crate::commands::exchanges::{exchange, exchanges, exchanges_of, is_answer};
 use crate::commands::service::{Service, play};
 use crate::commands::{listen, lost, needs_pipe};
 use crate::event::Code;
 use crate::io::http::{HttpRequest, NoRequest};
 use crate::io::{
-    Output, STANDARD_INPUT, Signals, input_until, report, report_error, report_on,
+    Output, STANDARD_INPUT, Signals, input_until, read_whole, report, report_error, report_on,
     wait_beside_output,
 };
 use crate::status::Outcome;
@@ -28,7 +28,8 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
         }
         needs_pipe("name a FILE, or pipe a capture in")?;
     }
-    if is_server && let Some(exchanges) = recorded(args, &signals)? {
+    let mut piped = None;
+    if is_server && let Some(exchanges) = recorded(args, &mut piped, &signals)? {
         let service = match args.by {
             None => {
                 let tape = Tape::new(exchanges, &args.play()).map_err(|why| anyhow!(why))?;
@@ -56,6 +57,11 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
                 Ok(Capture::new(name, [exchange.head(), exchange.body].concat()))
             }
             Some(exchange) => Ok(Capture::new(name, exchange.body)),
+            None if name == "-"
+                && let Some(bytes) = piped.take() =>
+            {
+                Ok(Capture::new(name, bytes))
+            }
             None => Capture::read(name, matches!(play.tempo, Tempo::Recorded(_))),
         };
         let capture = match read {
@@ -101,11 +107,20 @@ fn serve(service: Service, args: &Replay, signals: &Signals) -> anyhow::Result<u
     }
 }
 
-/// Returns the recorded exchanges of the FILEs, each with its name, if they hold such.
-fn recorded(args: &Replay, signals: &Signals) -> anyhow::Result<Option<Vec<(String, Exchange)>>> {
+/// Returns the recorded exchanges of the FILEs, each with its name, if they hold such. `piped` is what
+/// standard input holds, once it was read.
+fn recorded(
+    args: &Replay,
+    piped: &mut Option<Vec<u8>>,
+    signals: &Signals,
+) -> anyhow::Result<Option<Vec<(String, Exchange)>>> {
     let mut all = Vec::new();
     for (name, at) in args.files.iter().zip(0..) {
-        let found = if name == "-" { None } else { exchanges(name, signals)? };
+        let found = match name.as_str() {
+            "-" if piped.is_none() => exchanges_of(piped.insert(read_whole(name)?), name)?,
+            "-" => None,
+            _ => exchanges(name, signals)?,
+        };
         match found {
             Some(found) if at == 0 || !all.is_empty() => {
                 all.extend(found.into_iter().map(|one| (format!("{name}#{}", one.number), one)));

@@ -375,6 +375,11 @@ fn a_cassette_answers_what_was_recorded() {
     assert!(other.starts_with("HTTP/1.1 400 ") && other.contains("/max_tokens"), "{other}");
     let by_turn = serve(&["--by", "turn", &name]);
     let asked = "{\"stream\":true,\"messages\":[]}";
+    let mut piped = Command::new(env!("CARGO_BIN_EXE_toolstream"));
+    piped.args(["replay", "--listen", "127.0.0.1:0", "-"]).stdin(fs::File::open(&path).unwrap());
+    let from_pipe = send(&Server::of(&mut piped), "POST", "/v1/messages", asked);
+    let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert_eq!(body(&from_pipe).replace("-#", &format!("{name}#")), body(&other));
     let answer = send(&by_turn, "POST", "/v1/chat/completions", asked);
     assert!(answer.contains("call_a"), "{answer}");
 }
