@@ -7,7 +7,7 @@ mod convert;
 mod given;
 mod value;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -69,7 +69,13 @@ impl Cli {
              {list}{header}Options:{header:#}\n{{options}}{{after-help}}"
         );
         let mut command = command.help_template(page);
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let mut words: Vec<OsString> = std::env::args_os().collect();
+        // A FILE that begins as an option takes all that follows for more of its like.
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        if let Some(words) = words.get_mut(..end) {
+            words.sort_by_key(|word| is_exchange_of_input(word));
+        }
+        let matches = command.try_get_matches_from_mut(words)?;
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
@@ -95,6 +101,12 @@ impl Cli {
         let parts = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty());
         Some(format!("{}\n", parts.collect::<Vec<_>>().join("\n\n")).into())
     }
+}
+
+/// True for an exchange on standard input, `-#N`, which is no option.
+fn is_exchange_of_input(word: &OsStr) -> bool {
+    let number = word.to_str().and_then(|word| word.strip_prefix("-#"));
+    number.is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
 /// The commands in their groups.
@@ -173,10 +185,15 @@ pub enum Command {
 #[derive(Debug)]
 pub struct Late<T>(pub T);
 
-/// Declares the arguments, and keeps the description of the command.
+/// Declares the arguments, and keeps the description of the command. A FILE begins as options do only
+/// where it is an exchange on standard input.
 fn declare<T: Args>(command: clap::Command) -> clap::Command {
     let (about, long_about) = (command.get_about().cloned(), command.get_long_about().cloned());
-    let command = T::augment_args(command);
+    let has_exchange = std::env::args_os().any(|word| is_exchange_of_input(&word));
+    let command = T::augment_args(command).mut_args(|arg| match arg.get_id().as_str() {
+        "file" | "files" if has_exchange => arg.allow_hyphen_values(true),
+        _ => arg,
+    });
     command.about(Resettable::from(about)).long_about(Resettable::from(long_about))
 }
 

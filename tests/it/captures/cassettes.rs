@@ -211,8 +211,10 @@ fn an_exchange_is_named_by_its_number() {
         let one = run(&["classify", &format!("{name}#{number}")]);
         assert_eq!(objects(&one.out), all[at..=at]);
         assert!(!one.out.contains("\"file\""), "{}", one.out);
-        let piped = run(&["classify", "--", &format!("-#{number}")]);
-        assert_eq!(piped.out, one.out);
+        let piped = format!("-#{number}");
+        for args in [&["classify", "--", &*piped][..], &["classify", &piped, "--strict"]] {
+            assert_eq!(run(args).out, one.out);
+        }
     }
     // What no model says is read as it is where it is asked for.
     let models = run(&["classify", &format!("{name}#1")]);
@@ -373,13 +375,13 @@ fn a_cassette_answers_what_was_recorded() {
     let asked = "{\"model\":\"claude-sonnet-4\",\"max_tokens\":65,\"messages\":[]}";
     let other = send(&server, "POST", "/v1/messages", asked);
     assert!(other.starts_with("HTTP/1.1 400 ") && other.contains("/max_tokens"), "{other}");
-    let by_turn = serve(&["--by", "turn", &name]);
-    let asked = "{\"stream\":true,\"messages\":[]}";
     let mut piped = Command::new(env!("CARGO_BIN_EXE_toolstream"));
     piped.args(["replay", "--listen", "127.0.0.1:0", "-"]).stdin(fs::File::open(&path).unwrap());
     let from_pipe = send(&Server::of(&mut piped), "POST", "/v1/messages", asked);
     let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
     assert_eq!(body(&from_pipe).replace("-#", &format!("{name}#")), body(&other));
+    let by_turn = serve(&["--by", "turn", &name]);
+    let asked = "{\"stream\":true,\"messages\":[]}";
     let answer = send(&by_turn, "POST", "/v1/chat/completions", asked);
     assert!(answer.contains("call_a"), "{answer}");
 }
