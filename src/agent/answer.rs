@@ -1,11 +1,13 @@
 //! One answer of the model: what COMMAND prints, passed on and gathered.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use crate::agent::echo::RequestTexts;
 use crate::cut::Cut as _;
 use crate::event::owned::Owned;
 use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Reason, Start, Usage};
+use crate::format::support::writing::seconds;
 use crate::pipeline::{Config, Pipeline};
 use crate::request::{LastMessage, PendingCall};
 use crate::sink::Sink;
@@ -102,15 +104,23 @@ impl<'a> AnswerReader<'a> {
     }
 
     /// Returns how many seconds the provider asks to be left alone, if its answer has a head that
-    /// says so.
-    pub(super) fn retry_after(&self) -> Option<u64> {
+    /// says so. `now` is the time since 1970.
+    pub(super) fn retry_after(&self, now: Duration) -> Option<u64> {
         let head = String::from_utf8_lossy(&self.head);
         let lines = head.strip_prefix("HTTP/")?.lines().take_while(|line| !line.starts_with('{'));
-        let mut seconds = lines.filter_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("retry-after").then(|| value.trim().parse().ok())?
-        });
-        seconds.next()
+        let heads: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(':')).collect();
+        let first = |wanted: &str, read: &dyn Fn(&str) -> Option<f64>| {
+            let values = heads.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
+            values.into_iter().find_map(|(_, value)| read(value.trim()))
+        };
+        let number = |text: &str| text.parse().ok().filter(|time: &f64| *time >= 0.0);
+        let until = |text: &str| {
+            date(text).map(|time| time as f64 - now.as_secs_f64()).map(|time| time.max(0.0))
+        };
+        // OpenAI and Azure say it in milliseconds too, which is more exact.
+        let time = first("retry-after-ms", &|text| number(text).map(|time| time / 1000.0))
+            .or_else(|| first("retry-after", &|text| number(text).or_else(|| until(text))))?;
+        Some(time.ceil() as u64)
     }
 
     fn through(
@@ -123,6 +133,16 @@ impl<'a> AnswerReader<'a> {
         let stderr: &mut dyn Write = if *is_silent { &mut io::sink() } else { &mut io::stderr() };
         run(pipeline, &mut Witness::new(tap, status, name, stderr))
     }
+}
+
+/// Returns the date of a head (RFC 9110, 5.6.7: IMF-fixdate) in seconds since 1970.
+fn date(text: &str) -> Option<u64> {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (_, date) = text.split_once(", ")?;
+    let [day, month, year, time, "GMT"] = *date.split(' ').collect::<Vec<_>>() else { return None };
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    seconds(&format!("{year}-{month:02}-{day}T{time}Z"))
 }
 
 /// The end of a message that may not count, and what comes after it.
@@ -215,5 +235,20 @@ impl Sink for RoundTap<'_, '_> {
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
         self.out.feed_pieces(pieces)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_of_heads_are_times() {
+        assert_eq!(date("Tue, 31 Dec 2024 23:59:59 GMT"), Some(1_735_689_599));
+        assert_eq!(date("Thu, 29 Feb 2024 00:00:00 GMT"), Some(1_709_164_800));
+        for none in ["", "5", "Tue, ", "Tue, 31 Dez 2024 23:59:59 GMT", "Tue, 31 Dec 2024 23:59:59"]
+        {
+            assert_eq!(date(none), None, "{none}");
+        }
     }
 }

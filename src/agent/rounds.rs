@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::agent::answer::{AnswerReader, HeldEnd};
 use crate::agent::runner::Runner;
@@ -386,7 +386,8 @@ impl<'a> Rounds<'a> {
         reader.finish(failed.is_some(), *out).map_err(Stop::Lost)?;
         out.flush().map_err(Stop::Lost)?;
         runner.withdraw(&reader.gathered.withdrawn, children);
-        let wait = reader.retry_after();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let wait = reader.retry_after(now);
         let (end, message) = (reader.take_held(), std::mem::take(&mut reader.gathered.message));
         Ok(Ok(CommandAnswer { message, end, failed, wait }))
     }

@@ -416,6 +416,18 @@ fn command_is_tried_again() {
     let (run, _) = fails(head, &[]);
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(run.err.contains("again in 0 s"), "{}", run.err);
+    for (heads, said) in [
+        ("retry-after: 0.5", "again in 1 s"),
+        ("retry-after: 400\\r\\nretry-after-ms: 20", "again in 1 s"),
+        ("Retry-After: Tue, 31 Dec 2024 23:59:59 GMT", "again in 0 s"),
+    ] {
+        let (run, _) = fails(&head.replace("retry-after: 0", heads), &[]);
+        assert!(run.code == Some(0) && run.err.contains(said), "{heads} {}", run.err);
+    }
+    let far = head.replace("retry-after: 0", "retry-after: Thu, 31 Dec 2093 23:59:59 GMT");
+    let (run, _) = fails(&far, &[]);
+    run.check(9, "error");
+    assert!(run.err.contains("the provider wants to be left alone for "), "{}", run.err);
     let (run, _) = fails("exit 7", &["--retries", "0"]);
     run.check(7, "command_failed");
 }
