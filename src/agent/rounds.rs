@@ -135,6 +135,10 @@ impl<'a> Rounds<'a> {
                 self.note("--deadline is over");
                 LoopEnd::new(EndReason::Deadline, Outcome::Limit)
             }
+            Err(Stop::Failed(error)) if Stalled::of(&error).is_none() => {
+                report(&mut io::stderr(), &error.to_string());
+                LoopEnd::new(EndReason::Error, Outcome::Io)
+            }
             Err(stop) => {
                 // Those that no one waits for get their two seconds as well.
                 self.children.stop().map_err(Stop::Failed)?;

@@ -243,7 +243,7 @@ fn what_is_edited_or_removed_meanwhile_stays_so() {
         let command = format!("cat > /dev/null; {edit}; cat 1.sse");
         let args = ["agent", "-f", "openai-chat", "-i", "request.json", "--", "sh", "-c", &command];
         let run = scene.run(&args);
-        assert_eq!(run.code, Some(8), "{}", run.err);
+        run.check(8, "error");
         assert!(run.err.contains("another has written or removed it"), "{}", run.err);
         assert_eq!(fs::read_to_string(scene.path("request.json")).ok().as_deref(), left);
     }
