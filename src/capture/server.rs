@@ -234,7 +234,11 @@ impl Server {
         format: Option<&'static Format>,
         kind: &RequestKind,
     ) -> Result<Made, String> {
-        let play = if kind.is_faulty { self.play.clone() } else { self.play.whole() };
+        let mut play = if kind.is_faulty { self.play.clone() } else { self.play.whole() };
+        // The words of one provider are not those of another: a status is.
+        if let Some(failure) = &mut play.failure {
+            failure.code = capture.reply().status(&failure.code)?.to_string();
+        }
         let play = Play { is_body: kind.is_whole == Some(true), ..play };
         let fitting = self.fit(capture, format, kind)?;
         let (capture, play) = match &fitting {

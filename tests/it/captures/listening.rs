@@ -514,6 +514,25 @@ fn a_fault_is_in_the_first_requests_alone() {
     }
 }
 
+/// The word is one provider's, and the error another's own.
+#[test]
+fn an_error_is_in_the_words_of_the_endpoint() {
+    let scene = two_answers();
+    scene.write(
+        "a.sse",
+        "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\
+         \"message\",\"role\":\"assistant\",\"model\":\"claude\",\"content\":[]}}\n\nevent: message_stop\n\
+         data: {\"type\":\"message_stop\"}\n\n",
+    );
+    let server = Server::start(&scene, &["--error", "overloaded_error@frame:1", "a.sse"]);
+    for (path, word) in
+        [("/v1/messages", "overloaded_error"), ("/m:streamGenerateContent?alt=sse", "\"code\":529")]
+    {
+        let (head, body) = server.ask(path, &json!({"stream": true}));
+        assert!(head.starts_with("HTTP/1.1 200 ") && body.contains(word), "{path} {head} {body}");
+    }
+}
+
 #[test]
 fn requests_are_logged_without_keys() {
     let scene = two_answers();
