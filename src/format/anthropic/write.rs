@@ -195,7 +195,8 @@ impl Encoder for AnthropicEvents {
             ..head(&message.start, line),
             "content": [..message.parts.iter().for_each(|part| body_block(part, line))],
             ..reason_members(message, finish, line),
-            ..usage_member(message.usage, line),
+            // Required.
+            ..usage_member(Some(with_input(message.usage.unwrap_or_default())), line),
         );
     }
 }
@@ -291,6 +292,11 @@ fn reason_members(message: &Message<'_>, finish: &Finish<'_>, line: &mut Line) {
         "stop_reason": if is_sequence { "stop_sequence" } else { word },
         "stop_sequence": OrNull(finish.stop_sequence),
     );
+}
+
+/// Returns what a message cost, with the input that is not known as none.
+fn with_input(usage: Usage<'_>) -> Usage<'_> {
+    Usage { input_tokens: usage.input_tokens.or(Some(0)), ..usage }
 }
 
 /// Adds what a message cost: cached and written tokens are counted apart.
