@@ -133,6 +133,9 @@ pub(crate) fn private_file() -> OpenOptions {
     OpenOptions::new()
 }
 
+/// Does nothing: files here are as their folder has it.
+pub(crate) fn share(_: &mut tempfile::Builder<'_, '_>) {}
+
 /// Puts a file in the place of the one at a path, if there is one.
 pub(crate) fn replace(file: NamedTempFile, path: &Path, _: Option<&Metadata>) -> io::Result<bool> {
     file.as_file().sync_all()?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::io::{hold, replace, write_through};
+use crate::io::{hold, replace, share, write_through};
 
 /// Reads a file, or standard input if its name is `-`.
 pub(crate) fn read_whole(name: &str) -> io::Result<Vec<u8>> {
@@ -20,7 +20,16 @@ pub(crate) fn read_whole(name: &str) -> io::Result<Vec<u8>> {
 
 /// Fails where [`write_whole`] can't begin: there is no such directory, or it is read-only.
 pub(crate) fn can_write(path: &Path) -> io::Result<()> {
-    FilePlace::find(path).map(drop)
+    FilePlace::find(path, NewFile::Private).map(drop)
+}
+
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug)]
+enum NewFile {
+    /// The user alone.
+    Private,
+    /// Those whom the user lets read what he makes.
+    Shared,
 }
 
 /// The place of a file that is to be written.
@@ -34,7 +43,8 @@ struct FilePlace {
 }
 
 impl FilePlace {
-    fn find(path: &Path) -> io::Result<Self> {
+    /// Finds a place. A new file there is the user's alone, or as `kind` has it.
+    fn find(path: &Path, kind: NewFile) -> io::Result<Self> {
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = fs::metadata(&target).ok();
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -43,7 +53,14 @@ impl FilePlace {
         let file = match &old {
             Some(old) if old.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Some(old) if !old.is_file() => None,
-            _ => Some(tempfile::Builder::new().prefix(".toolstream-").tempfile_in(folder)?),
+            _ => {
+                let mut file = tempfile::Builder::new();
+                file.prefix(".toolstream-");
+                if matches!(kind, NewFile::Shared) {
+                    share(&mut file);
+                }
+                Some(file.tempfile_in(folder)?)
+            }
         };
         Ok(FilePlace { target, old, file })
     }
@@ -53,10 +70,19 @@ impl FilePlace {
 /// a new one is the user's alone. Where a new file can't have that owner, or the old one has other
 /// names, its bytes are replaced. A device or a pipe is written to.
 pub(crate) fn write_whole(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
-    let FilePlace { target, old, file } = FilePlace::find(path)?;
-    let Some(mut file) = file else { return write_through(&target, text.as_ref()) };
-    file.write_all(text.as_ref())?;
-    if replace(file, &target, old.as_ref())? { Ok(()) } else { overwrite(&target, text.as_ref()) }
+    write(path, text.as_ref(), NewFile::Private)
+}
+
+/// Writes a file as [`write_whole`] does, but a new one is as the user's other files are.
+pub(crate) fn write_shared(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
+    write(path, text.as_ref(), NewFile::Shared)
+}
+
+fn write(path: &Path, text: &[u8], kind: NewFile) -> io::Result<()> {
+    let FilePlace { target, old, file } = FilePlace::find(path, kind)?;
+    let Some(mut file) = file else { return write_through(&target, text) };
+    file.write_all(text)?;
+    if replace(file, &target, old.as_ref())? { Ok(()) } else { overwrite(&target, text) }
 }
 
 /// Replaces the bytes of a file. If they can't be written to the end, the old ones come back.

@@ -6,7 +6,7 @@ use std::{fmt, io};
 use crate::capture::{Diff, Golden};
 use crate::commands::check::laws::Violation;
 use crate::commands::check::select::GOLDEN;
-use crate::io::write_whole;
+use crate::io::write_shared;
 use crate::json::object_of;
 use crate::sink::grouped;
 use crate::status::Outcome;
@@ -124,7 +124,7 @@ impl Checked {
         let path = format!("{}{GOLDEN}", self.name);
         let text = self.fresh.as_ref().map(Golden::text).unwrap_or_default();
         let named = |error| io::Error::other(format!("{path}: {error}"));
-        write_whole(Path::new(&path), text).map_err(named)?;
+        write_shared(Path::new(&path), text).map_err(named)?;
         self.kind = match self.kind {
             ResultKind::NoGolden => ResultKind::New,
             ResultKind::Broken => ResultKind::Mended,

@@ -1,8 +1,8 @@
 //! Files that have owners and several names, devices and pipes.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{Gid, OFlags, Uid, fchown};
@@ -17,6 +17,11 @@ pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
     options
+}
+
+/// Lets others read a temporary file that is to be, as far as the umask does.
+pub(crate) fn share(file: &mut tempfile::Builder<'_, '_>) {
+    file.permissions(Permissions::from_mode(0o666));
 }
 
 /// Puts a file in the place of the one at a path, if there is one, with its owner and mode. Returns

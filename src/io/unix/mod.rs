@@ -10,7 +10,7 @@ mod standard;
 mod terminal;
 
 pub(crate) use children::{Children, Exit, Happened, Pipe};
-pub(crate) use file::{hold, private_file, replace, write_through};
+pub(crate) use file::{hold, private_file, replace, share, write_through};
 pub(crate) use open_file::{OpenFile, input_until, is_standard_input};
 pub use signals::Signals;
 pub(crate) use signals::{SIGPIPE, Woken, begin, die, wait_for};
