@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use clap::Parser;
+use clap::{Args as _, Parser as _};
 use glob::Pattern;
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::capture::{Filter, GoldenError, GoldenHead};
-use crate::cli::{Check, Cli, Command, Late, NONE, event_key, event_type};
+use crate::cli::{Check, Cli, Command, Late, NONE, Parse, event_key, event_type};
 use crate::cut::{Cut as _, until};
 use crate::pipeline::Config;
 
@@ -158,6 +158,32 @@ fn parsed(args: &[String]) -> Result<Check, String> {
     }
 }
 
+/// Returns options as `--NAME=VALUE`: the name may be a letter, and the value a word of its own.
+fn spelled(words: Vec<Spanned<String>>) -> Vec<Spanned<String>> {
+    let parse = Parse::augment_args(clap::Command::new("parse"));
+    let mut options: Vec<Spanned<String>> = Vec::new();
+    for word in words {
+        let (span, text) = (word.span(), word.into_inner());
+        let is_open = |option: &&mut Spanned<String>| !option.as_ref().contains('=');
+        if let Some(option) = options.last_mut().filter(is_open)
+            && !text.starts_with('-')
+        {
+            option.as_mut().push_str(&format!("={text}"));
+            continue;
+        }
+        let named = text.strip_prefix('-').and_then(|letters| {
+            let letter = letters.chars().next()?;
+            let mut options = parse.get_arguments();
+            let name = options.find(|option| option.get_short() == Some(letter))?.get_long()?;
+            let value = letters.strip_prefix(letter)?.trim_start_matches('=');
+            let mark = if value.is_empty() { "" } else { "=" };
+            Some(format!("--{name}{mark}{value}"))
+        });
+        options.push(Spanned::new(span, named.unwrap_or(text)));
+    }
+    options
+}
+
 /// What `.toolstream.toml` holds.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -210,7 +236,7 @@ impl Folder {
             };
             words.iter().map(word).collect::<anyhow::Result<Vec<_>>>()
         };
-        let args = words(&file.args, &|option| {
+        let args = words(&spelled(file.args), &|option| {
             let option = match self::file(option) {
                 Some((name, value)) => format!("{name}{}", path.join(value).display()),
                 None => option.to_owned(),

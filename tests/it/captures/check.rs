@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -695,10 +696,10 @@ fn a_secret_in_pieces_goes_as_a_whole_or_is_reported() {
     assert!(out.starts_with("d: has a secret that was not replaced, since it is spread"), "{out}");
     assert!(out.ends_with("without it\n1 checked: 1 has a secret\n"), "{out}");
     assert!(!folder.path().join("d.golden").exists());
-}
     let run = run_in(folder.path(), &["record", "--redact", "e"], &exchange.to_string());
     assert_eq!((run.code, run.out), (1, exchange.to_string()), "{}", run.err);
     assert!(run.err.contains("e: has a secret that was not replaced"), "{}", run.err);
+}
 
 #[test]
 fn secrets_are_replaced_in_what_is_coded_and_in_what_is_compressed() {
@@ -752,6 +753,33 @@ fn check_update(folder: &TempDir, names: &[&str], code: i32, last: &str) -> Run 
     let run = run_in(folder.path(), &[&["check", "--update", "--redact"], names].concat(), "");
     assert_eq!((run.code, run.out.lines().last()), (code, Some(last)), "{}", run.err);
     run
+}
+
+/// They are in a repository, as the captures are.
+#[test]
+fn a_golden_file_is_for_whom_the_user_lets_read_it() {
+    for (mask, mode) in [("022", 0o644), ("077", 0o600)] {
+        let folder = folder(&[("a.sse", CAPTURE)]);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("umask {mask}; exec \"$0\" check --update")]);
+        let command = command.arg(env!("CARGO_BIN_EXE_toolstream")).current_dir(folder.path());
+        assert!(command.output().unwrap().status.success());
+        let golden = fs::metadata(folder.path().join("a.sse.golden")).unwrap();
+        assert_eq!(golden.permissions().mode() & 0o777, mode, "{mask}");
+    }
+}
+
+#[test]
+fn options_of_a_folder_may_be_letters_and_words() {
+    for args in ["\"-d\", \"hermes\"", "\"-dhermes\"", "\"--dialect\", \"hermes\", \"--strict\""] {
+        let call = "<tool_call>{\"name\":\"t\",\"arguments\":{}}</tool_call>";
+        let settings = format!("args = [{args}]\n");
+        let folder = folder(&[("a.log", call), (".toolstream.toml", &settings)]);
+        report(&folder, &["--update", "a.log"], 0);
+        let golden = read(&folder, "a.log.golden");
+        assert!(golden.contains("\"args\":[]") && golden.contains("\"hermes\""), "{args} {golden}");
+        report(&folder, &["-d", "none", "a.log"], 1);
+    }
 }
 
 #[test]
