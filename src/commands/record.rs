@@ -1,6 +1,6 @@
 //! `record`: passes a stream on, and keeps it with its rhythm.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,14 @@ pub(super) fn record(args: &RecordCommand) -> anyhow::Result<u8> {
         return Ok(status.code(false));
     };
     let held = args.redact.then(Default::default);
-    let (capture, times) = (Growing::open(name)?, Growing::open(&times_of(name))?);
+    let is_there = fs::exists(name).unwrap_or(true);
+    let capture = Growing::open(name)?;
+    let times = Growing::open(&times_of(name)).inspect_err(|_| {
+        if !is_there {
+            // What failed is the error.
+            let _ = fs::remove_file(name);
+        }
+    })?;
     let kept = Some(RecordingFiles { capture, times, held });
     let mut task = Recording {
         name,
@@ -145,6 +152,7 @@ impl RecordingFiles {
         let config = Config::default();
         if let Some(left) = left(&CaptureParts::of(&capture, &config).joined(&config)) {
             report_on(stderr, name, &left, None);
+            status.note(Outcome::No);
         }
         self.write(&capture, &times)
     }
@@ -152,7 +160,6 @@ impl RecordingFiles {
 
 /// Keeps what it is fed, and passes it on.
 struct Recording<'a> {
-            status.note(Outcome::No);
     name: &'a str,
     /// The time at which the stream was first waited for.
     began: Instant,

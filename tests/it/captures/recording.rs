@@ -99,6 +99,18 @@ fn a_reader_that_leaves_ends_the_recording() {
 }
 
 #[test]
+fn no_file_is_left_where_the_other_cannot_be() {
+    let scene = Scene::new(&[]);
+    fs::create_dir(scene.path("a.sse.times")).unwrap();
+    let run = record(&scene, "data: {}\n\n");
+    assert!(run.code == Some(2) && run.err.contains("a.sse.times: Is a directory"), "{}", run.err);
+    assert!(!scene.path("a.sse").exists());
+    scene.write("a.sse", "old");
+    assert_eq!(record(&scene, "data: {}\n\n").code, Some(2));
+    assert_eq!(scene.read("a.sse"), "old");
+}
+
+#[test]
 fn a_capture_that_cannot_be_written_costs_no_stream() {
     let scene = Scene::new(&[]);
     symlink("/dev/full", scene.path("a.sse")).unwrap();
