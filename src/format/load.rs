@@ -289,7 +289,7 @@ mod tests {
         );
         let keyed = |kind: &str| {
             let on = format!(
-                "kind = 'key:'\non = [{{ kind = 'a', end = true }}, {{ kind = '{kind}' }}]"
+                "kind = 'key:'\non = [{{ kind = 'a', end = true }}, {{ kind = '{kind}', text = 't' }}]"
             );
             rules(
                 &on,
