@@ -94,9 +94,6 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     if let Some(signal) = signal {
         die(signal);
     }
-    if let Some(why) = &why {
-        report(&mut io::stderr(), why);
-    }
     report_recoded(&results);
     if sum.total() == 0 && status.code(false) == 0 {
         report(&mut io::stderr(), "there is no capture to check");

@@ -29,16 +29,16 @@ pub(super) struct ReportStyle {
     pub(super) has_color: bool,
 }
 
-/// Returns the report. `why` says why the answer is no, if it is, and what can be done: for people,
-/// standard error says it.
+/// Returns the report. `why` says why the answer is no, if it is, and what can be done.
 pub(super) fn report(
     checked: &[Checked],
     sum: &ResultSum,
     why: Option<&str>,
     style: ReportStyle,
 ) -> String {
+    let why_line: String = why.map(|why| safe(why) + "\n").into_iter().collect();
     match style.form {
-        ReportForm::Text => format!("{}{sum}\n", text(checked, style)),
+        ReportForm::Text => format!("{}{why_line}{sum}\n", text(checked, style)),
         ReportForm::Json => {
             let objects: String =
                 checked.iter().filter(|one| one.row().is_some()).map(object).collect();
@@ -46,7 +46,7 @@ pub(super) fn report(
         }
         ReportForm::Github => {
             let annotations: String = checked.iter().map(annotation).collect();
-            format!("{annotations}{sum}\n")
+            format!("{annotations}{why_line}{sum}\n")
         }
         ReportForm::Junit => junit(checked),
     }
