@@ -460,7 +460,8 @@ impl Layers {
     #[cold]
     fn fault(&mut self, fault: &Fault<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
-        if matches!(fault.kind, FaultKind::Note(_)) && holds_record(&fault.raw) {
+        let is_note = matches!(fault.kind, FaultKind::Note(_)) && !fault.raw.is_empty();
+        if is_note && holds_record(&fault.raw, self.decoder.format()) {
             if fault.raw.starts_with(BYTE_ORDER_MARK) {
                 // The standard passes over a field whose name a mark spoils: no call that is open may run.
                 report(fault, &mut self.assembler, sink)?;

@@ -104,7 +104,7 @@ impl RequestTexts {
         let found = calls.find(|(at, known)| {
             let goes_on = told > 0 && *at == told;
             let is_more = own.len() > known.own_words;
-            let before = words.get(..known.at).unwrap_or_default();
+            let before = words.as_slice().before(known.at);
             known.call.is(call) && (goes_on || is_more && ends_with(before, &own))
         });
         self.told.set(found.map_or(told, |(at, _)| at + 1));

@@ -28,20 +28,28 @@ pub(super) fn damaged(data: &[u8]) -> Option<&'static Format> {
     candidates(&Record::new(&Frame::new(NDJSON, &part, 0))).next()
 }
 
-/// Returns the format of the record that stands in a line after something else, if one does: after
+/// Returns what is found in the record that stands in a line after something else, if one does: after
 /// its last `data:`, or from the first brace on.
-pub(super) fn inside(line: &[u8]) -> Option<&'static Format> {
+pub(super) fn inside<R>(line: &[u8], find: impl FnOnce(&Record<'_>) -> Option<R>) -> Option<R> {
     let field = memmem::rfind(line, b"data:").map(|at| line.after(at + b"data:".len()));
     let is_object = |text: &&[u8]| text.starts_with(b"{");
     let record = field.map(<[u8]>::trim_ascii).filter(is_object);
     let record = record.or_else(|| Some(line.after(memchr(b'{', line)?)))?;
-    let frame = Frame::new(NDJSON, record, 0);
-    see_record(&frame, |record| candidates(record).find(|row| !row.is_of_errors()))
+    see_record(&Frame::new(NDJSON, record, 0), find)
 }
 
-/// True if a record of a known format stands in a line after something else.
-pub(crate) fn holds_record(line: &[u8]) -> bool {
-    inside(line).is_some()
+/// Returns the format of a record, if it is a known one and no error in any.
+pub(super) fn of_answers(record: &Record<'_>) -> Option<&'static Format> {
+    candidates(record).find(|row| !row.is_of_errors())
+}
+
+/// True if a record of this format, or of any if none is known, stands in a line after something else.
+pub(crate) fn holds_record(line: &[u8], format: Option<&'static Format>) -> bool {
+    let is_its = |record: &Record<'_>| match format {
+        Some(format) => format.accepts(record),
+        None => of_answers(record).is_some(),
+    };
+    inside(line, |record| Some(is_its(record))) == Some(true)
 }
 
 /// Returns the formats whose `sniff` accepts a record.

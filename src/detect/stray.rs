@@ -5,7 +5,7 @@ use memchr::{memchr, memchr3, memrchr};
 
 use crate::cut::Cut as _;
 use crate::detect::WINDOW;
-use crate::detect::record::{candidates, inside, see_record};
+use crate::detect::record::{inside, of_answers, see_record};
 use crate::format::format::Format;
 use crate::frame::{Frame, NDJSON, is_of_log};
 
@@ -148,7 +148,7 @@ impl Stray {
             return None;
         }
         if is_of_log(text) {
-            let format = inside(text)?;
+            let format = inside(text, of_answers)?;
             return Some(StrayRecord { format, offset, end });
         }
         let record = text.strip_prefix(b"data:").unwrap_or(text).trim_ascii_start();
@@ -167,7 +167,7 @@ fn see_record_at(record: &[u8], offset: u64, end: usize) -> Option<StrayRecord> 
         return None;
     }
     let frame = Frame::new(NDJSON, record, offset);
-    let format = see_record(&frame, |record| candidates(record).find(|row| !row.is_of_errors()))?;
+    let format = see_record(&frame, of_answers)?;
     Some(StrayRecord { format, offset, end })
 }
 

@@ -197,7 +197,7 @@ impl Sse {
         if let Some(first) = pending {
             self.keep(first);
         }
-        let has_record = memchr(b'{', line).is_some();
+        let has_record = line.trim_ascii_end().ends_with(b"}") && memchr(b'{', line).is_some();
         if std::mem::replace(&mut self.noted, true) && !has_record {
             return Ok(());
         }

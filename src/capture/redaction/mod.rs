@@ -651,6 +651,7 @@ mod tests {
             ("cookie: a=b4; ", Some("b4;")),
             ("authorization: x", None),
             ("{api_key: ", None),
+            ("{\"api_key\":", None),
             ("api_key%3D", None),
             ("-----BEGIN PRIVATE KEY", Some("KEY")),
             ("eyJhbGciOiJ.", Some("OiJ")),

@@ -37,7 +37,8 @@ impl SpreadText {
                     let place = begin + at + place.start..begin + at + place.end;
                     texts.entry(path).or_default().add(bytes, place);
                 }
-                at += if read.is_ok() { reader.position() } else { 1 };
+                // What was read of no object is not read again.
+                at += reader.position().max(1);
             }
             begin += text.len() + chunk.invalid().len();
         }
