@@ -198,7 +198,7 @@ fn call(line: &Value, to: &Writing, has_result: bool) -> Value {
 
 /// Puts the parts of each kind together: what comes back where the order is lost, as in a body
 /// with a member for each kind, or where one part had to wait for another. Calls keep their order.
-fn sorted(content: &mut Content) {
+fn sorted(content: &mut Content, deltas: bool) {
     let (mut calls, mut others) = (Vec::new(), Content::default());
     let kind = |part: &Value| part[0].as_str().unwrap_or_default().to_owned();
     content.parts.sort_by_key(|part| kind(part));
@@ -207,6 +207,10 @@ fn sorted(content: &mut Content) {
             (Some(kind), Some(text)) => others.text(kind, text),
             _ => calls.push(part),
         }
+    }
+    // One whose end comes late may be written after one that began later.
+    if deltas {
+        calls.sort_by_key(|call| call["id"].to_string());
     }
     content.parts = others.parts;
     content.parts.extend(calls);
@@ -341,8 +345,8 @@ fn check_one(
     let waits = to.name == "ai-sdk-ui" && source.iter().any(|line| line["type"] == "tool_result");
     let is_said = losses.contains_key(&Info::BodyOrder);
     if options.deltas || is_said || waits || to.loss(Info::CallPlace).is_some() {
-        sorted(&mut expected);
-        sorted(&mut got);
+        sorted(&mut expected, options.deltas);
+        sorted(&mut got, options.deltas);
     }
     // Ids that come twice are told apart by some readers.
     let ids = |content: &Content| content.parts.iter().map(|part| part["id"].clone()).collect();

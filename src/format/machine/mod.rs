@@ -101,6 +101,7 @@ impl Decoder for Machine {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
+        let is_wrapped = self.wrapped.is_some();
         self.end_wrapped(out)?;
         self.open.cut(out)?;
         if let Some(trouble) = self.log.trouble.take().filter(|_| self.log.is_in_trouble) {
@@ -126,7 +127,7 @@ impl Decoder for Machine {
         }
         if self.message.state == State::Stopped {
             self.end_calls(out)?;
-            if !self.open.has_reason {
+            if !self.open.has_reason && !is_wrapped {
                 // Where the input was cut, there may have been more of it.
                 self.message.meter.finish(out)?;
                 return out.infer_finish(0, FinishReason::Stop, None);
