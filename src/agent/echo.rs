@@ -18,27 +18,37 @@ use crate::sink::Sink;
 pub(super) struct RequestTexts {
     /// Those that are not the model's own.
     texts: Arc<[String]>,
-    /// What was said so far, by all, in order.
-    said: Vec<String>,
+    all: Vec<RequestText>,
     config: Config,
     /// The calls in them, once they were looked for.
-    examples: OnceLock<Vec<Example>>,
-    conversation: OnceLock<Conversation>,
+    known: OnceLock<KnownCalls>,
     /// The number of calls of the conversation up to the last one that the answer has told again.
     told: Cell<usize>,
 }
 
-/// The words of what was said so far, without marks, and the calls in it.
-struct Conversation {
-    words: Vec<String>,
-    calls: Vec<ToldCall>,
+/// A text of a request.
+struct RequestText {
+    text: String,
+    /// True if it is the model's own.
+    is_models: bool,
+    /// True if it is a part of the conversation, whoever said it.
+    is_said: bool,
 }
 
-/// A call in what was said so far: the number of words before it, and of those in its own text.
+/// The calls in the texts of a request, and the words of the conversation, without marks.
+#[derive(Default)]
+struct KnownCalls {
+    /// Those in texts that are not the model's own.
+    examples: Vec<Arc<Example>>,
+    words: Vec<String>,
+    told: Vec<ToldCall>,
+}
+
+/// A call of the conversation: the number of words before it, and of those in its own text.
 struct ToldCall {
     at: usize,
     own_words: usize,
-    call: Example,
+    call: Arc<Example>,
 }
 
 /// A call in a text, and the words before it.
@@ -58,19 +68,13 @@ impl Example {
 impl RequestTexts {
     /// Reads a request; answers to it are read as `config` says.
     pub(super) fn new(request: &str, config: &Config) -> RequestTexts {
-        let (mut texts, mut said) = (Vec::new(), Vec::new());
+        let mut all = Vec::new();
         if let Ok(request) = serde_json::from_str(request) {
-            gather_said("", &request, &mut said);
-            gather(request, &mut texts);
+            gather("", &request, false, &mut all);
         }
-        RequestTexts {
-            texts: texts.into(),
-            said,
-            config: config.clone(),
-            examples: OnceLock::new(),
-            conversation: OnceLock::new(),
-            told: Cell::new(0),
-        }
+        let others = all.iter().filter(|text| !text.is_models);
+        let (texts, config) = (others.map(|text| text.text.clone()).collect(), config.clone());
+        RequestTexts { texts, all, config, known: OnceLock::new(), told: Cell::new(0) }
     }
 
     pub(super) fn texts(&self) -> Arc<[String]> {
@@ -80,56 +84,66 @@ impl RequestTexts {
     /// True if a call stands in one of the texts as it does in the answer, with these words before it
     /// in both, or in what was said so far, which the answer tells again.
     pub(super) fn holds(&self, call: &ToolCall<'_>, before: &str) -> bool {
-        let examples = self.examples.get_or_init(|| {
-            self.texts.iter().flat_map(|text| examples(text, &self.config).0).collect()
-        });
+        let known = self.known.get_or_init(|| KnownCalls::of(&self.all, &self.config));
         let spaced = words(before);
         let is_marked = !spaced.is_empty() && unmarked(&spaced).next().is_none();
-        let is_example = |example: &Example| {
+        let is_example = |example: &Arc<Example>| {
             let is_after = match example.before.is_empty() {
                 true => is_marked,
                 false => spaced.ends_with(&example.before),
             };
             example.is(call) && is_after
         };
-        examples.iter().any(is_example) || self.is_told(call, before)
+        known.examples.iter().any(is_example) || self.is_told(known, call, before)
     }
 
     /// True if the answer begins with what was said so far, up to this call.
-    fn is_told(&self, call: &ToolCall<'_>, before: &str) -> bool {
-        let Conversation { words, calls } =
-            self.conversation.get_or_init(|| Conversation::of(&self.said, &self.config));
+    fn is_told(&self, known: &KnownCalls, call: &ToolCall<'_>, before: &str) -> bool {
         let (told, own) = (self.told.get(), unmarked(before).collect::<Vec<_>>());
-        let mut calls = calls.iter().enumerate();
-        let found = calls.find(|(at, known)| {
+        let mut calls = known.told.iter().enumerate();
+        let found = calls.find(|(at, it)| {
             let goes_on = told > 0 && *at == told;
-            let is_more = own.len() > known.own_words;
-            let before = words.as_slice().before(known.at);
-            known.call.is(call) && (goes_on || is_more && ends_with(before, &own))
+            let is_more = own.len() > it.own_words;
+            let before = known.words.as_slice().before(it.at);
+            it.call.is(call) && (goes_on || is_more && ends_with(before, &own))
         });
         self.told.set(found.map_or(told, |(at, _)| at + 1));
         found.is_some()
     }
 }
 
-impl Conversation {
-    fn of(said: &[String], config: &Config) -> Conversation {
-        let (mut words, mut calls) = (Vec::<String>::new(), Vec::new());
-        for text in said {
-            let (own, text) = examples(text, config);
-            let own_words: Vec<&str> = unmarked(&text).collect();
-            // An answer that begins with what was said before it has said no more than the rest.
-            let mut told = (1..=own_words.len().min(words.len())).rev();
-            let told =
-                told.find(|length| ends_with(&words, own_words.before(*length))).unwrap_or(0);
-            let begin = words.len() - told;
-            calls.extend(own.into_iter().map(|call| {
-                let count = unmarked(&call.before).count();
-                ToldCall { at: begin + count, own_words: count.saturating_sub(told), call }
-            }));
-            words.extend(own_words.into_iter().skip(told).map(str::to_owned));
+impl KnownCalls {
+    fn of(texts: &[RequestText], config: &Config) -> KnownCalls {
+        let mut known = KnownCalls::default();
+        for RequestText { text, is_models, is_said } in texts {
+            if *is_models && !is_said {
+                continue;
+            }
+            let (calls, text) = examples(text, config);
+            let calls: Vec<_> = calls.into_iter().map(Arc::new).collect();
+            if *is_said {
+                known.tell(&calls, &text);
+            }
+            if !is_models {
+                known.examples.extend(calls);
+            }
         }
-        Conversation { words, calls }
+        known
+    }
+
+    /// Adds a text of the conversation, and the calls in it.
+    fn tell(&mut self, calls: &[Arc<Example>], text: &str) {
+        let own: Vec<&str> = unmarked(text).collect();
+        // An answer that begins with what was said before it has said no more than the rest.
+        let mut told = (1..=own.len().min(self.words.len())).rev();
+        let told = told.find(|length| ends_with(&self.words, own.before(*length))).unwrap_or(0);
+        let begin = self.words.len() - told;
+        self.told.extend(calls.iter().map(|call| {
+            let count = unmarked(&call.before).count();
+            let own_words = count.saturating_sub(told);
+            ToldCall { at: begin + count, own_words, call: Arc::clone(call) }
+        }));
+        self.words.extend(own.into_iter().skip(told).map(str::to_owned));
     }
 }
 
@@ -149,30 +163,22 @@ fn unmarked(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().filter(|word| !is_mark(word))
 }
 
-/// Gathers what was said, by all: the strings in members that are called so.
-fn gather_said(key: &str, value: &Value, said: &mut Vec<String>) {
+/// Gathers the texts in a JSON value, which stands under a key, in what the model said or elsewhere.
+fn gather(key: &str, value: &Value, is_models: bool, all: &mut Vec<RequestText>) {
     const SAID: [&str; 8] =
         ["content", "text", "parts", "prompt", "system", "input", "output", "instructions"];
     match value {
-        Value::String(text) if SAID.contains(&key) => said.push(text.clone()),
-        Value::Array(elements) => elements.iter().for_each(|value| gather_said(key, value, said)),
-        Value::Object(members) => {
-            members.iter().for_each(|(key, value)| gather_said(key, value, said));
+        Value::String(text) => {
+            let (text, is_said) = (text.clone(), SAID.contains(&key));
+            all.push(RequestText { text, is_models, is_said });
         }
-        _ => {}
-    }
-}
-
-/// Gathers the texts in a JSON value, but for those of the model.
-fn gather(value: Value, texts: &mut Vec<String>) {
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(elements) => elements.into_iter().for_each(|value| gather(value, texts)),
+        Value::Array(elements) => {
+            elements.iter().for_each(|value| gather(key, value, is_models, all));
+        }
         Value::Object(members) => {
             let role = members.get("role").and_then(Value::as_str);
-            if !matches!(role, Some("assistant" | "model")) {
-                members.into_iter().for_each(|(_, value)| gather(value, texts));
-            }
+            let is_models = is_models || matches!(role, Some("assistant" | "model"));
+            members.iter().for_each(|(key, value)| gather(key, value, is_models, all));
         }
         _ => {}
     }
