@@ -192,8 +192,12 @@ fn may_count(held: &[u8], line: &[u8], is_whole: bool) -> bool {
         None | Some(b'{' | b'`' | b'~') => true,
         Some(b'd') => bytes.zip(FIELD.after(1)).all(|(byte, field)| byte == field),
         Some(first) => {
-            let head: Vec<u8> = [first].into_iter().chain(bytes).copied().take(LOG_HEAD).collect();
-            (head.len() < LOG_HEAD && !is_whole) || is_of_log(&head)
+            let (mut head, mut length) = ([0; LOG_HEAD], 0);
+            for (place, byte) in head.iter_mut().zip([first].into_iter().chain(bytes)) {
+                *place = *byte;
+                length += 1;
+            }
+            (length < LOG_HEAD && !is_whole) || is_of_log(head.as_slice().before(length))
         }
     }
 }

@@ -3,7 +3,8 @@
 //! for, so plain text goes out at once.
 
 use crate::cut::Cut as _;
-use crate::frame::framer::FIELDS;
+use crate::event::WarningCode;
+use crate::frame::framer::{FIELDS, Fault};
 
 /// Lines of one origin. In the beginnings, `#` is one or more digits, `…` is a word, and a space is
 /// one or more spaces. None begins with a word: the first word of a text would be held back.
@@ -115,11 +116,14 @@ pub(crate) fn is_of_log(line: &[u8]) -> bool {
     logs.flat_map(|origin| origin.begins).any(|one| begins(one, line, true) == Some(true))
 }
 
-/// Returns a line without the line of curl's progress that it begins with, if it does.
-pub(super) fn without_progress(line: &[u8]) -> Option<&[u8]> {
+/// Returns a line at an offset without the line of curl's progress that it begins with, if it does, and
+/// a note of that.
+pub(super) fn without_progress(line: &[u8], offset: u64) -> Option<(&[u8], Fault<'static>)> {
     let may_be = line.first().is_some_and(|first| first.is_ascii_digit() || *first == b' ');
     let length = if may_be { progress(line, true).unwrap_or(0) } else { 0 };
-    (length > 0).then(|| line.after(length))
+    let message = "curl's progress was passed over";
+    let note = || Fault::note(WarningCode::LeadingText, message, offset);
+    (length > 0).then(|| (line.after(length), note()))
 }
 
 /// Returns the lines before a stream that an input begins with: `others` are the beginnings of

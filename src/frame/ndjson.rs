@@ -168,13 +168,12 @@ impl Lines {
         self.is_line = true;
         let bytes = if offset == 0 { without_mark(bytes) } else { bytes };
         let bytes = bytes.trim_ascii();
-        let bytes = match without_progress(bytes) {
-            Some(rest) if !self.config.strict => {
-                let message = "curl's progress was passed over";
-                out(Framed::Fault(Fault::note(WarningCode::LeadingText, message, offset)))?;
+        let bytes = match without_progress(bytes, offset).filter(|_| !self.config.strict) {
+            Some((rest, note)) => {
+                out(Framed::Fault(note))?;
                 rest
             }
-            _ => bytes,
+            None => bytes,
         };
         match (self.split)(bytes) {
             _ if bytes.is_empty() => Ok(()),

@@ -74,7 +74,8 @@ fn sniff(head: &[u8]) -> Sniff {
 
 /// True if the value of a field holds another one, with a record: the line end between them is lost.
 fn holds_field(value: &[u8]) -> bool {
-    let data = memchr::memmem::find(value, b"data:");
+    // The names of events have no brace.
+    let data = memchr(b'{', value).and_then(|_| memchr::memmem::find(value, b"data:"));
     data.is_some_and(|at| value.after(at + b"data:".len()).trim_ascii_start().starts_with(b"{"))
 }
 
@@ -171,9 +172,8 @@ impl Sse {
             }
             b"" | b"id" | b"retry" => Ok(()),
             _ if self.config.strict => Ok(()),
-            _ if let Some(rest) = without_progress(line) => {
-                let message = "curl's progress was passed over";
-                self.note(WarningCode::LeadingText, message, out)?;
+            _ if let Some((rest, note)) = without_progress(line, self.offset) => {
+                out(Framed::Fault(note))?;
                 if rest.is_empty() { Ok(()) } else { self.line(rest, pending, out) }
             }
             _ => self.unknown_line(line, pending.take(), out),
