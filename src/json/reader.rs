@@ -658,12 +658,13 @@ impl<'t> Reader<'t> {
         read: &mut dyn FnMut(Str<'t>, &mut Self) -> Result<()>,
     ) -> Result<()> {
         self.inside(b'{', expected, |reader, _| {
+            let start = reader.at;
             if reader.byte() != Some(b'"') {
                 return Err(syntax());
             }
             let key = Str::from_json(reader)?;
             reader.pass(b':')?;
-            read(key, reader)
+            read(key, reader).map_err(|fault| fault.at(|| reader.step(start)))
         })
     }
 

@@ -1,6 +1,9 @@
 //! What stands at the places of one object.
 
 use std::borrow::Cow;
+use std::ptr;
+
+use smallvec::SmallVec;
 
 use crate::format::machine::evidence;
 use crate::format::machine::layout::{JOINT, ReadObject, RecordValues, RowTables, Table, Value};
@@ -8,14 +11,14 @@ use crate::format::machine::rule::{Place, ReadRule, RecordPlaces, Way};
 use crate::format::spec::{CallSpec, Word, fits, is_one_of, paths, split_test};
 use crate::json::{self, Str};
 
-/// What stands at the places of one object, or of one of its members.
+/// What stands at the places of one object.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'r, 't> {
     tables: &'static RowTables,
     values: &'r RecordValues<'t>,
     object: &'r ReadObject<'t>,
-    /// The slot of the member's key; none for the object itself.
-    key: Option<usize>,
+    /// True if it is a record, or a member of one that is a record itself.
+    pub(super) is_record: bool,
     position: u64,
     event: &'r str,
 }
@@ -52,17 +55,12 @@ impl<'r, 't> Fields<'r, 't> {
         values: &'r RecordValues<'t>,
         event: &'r str,
     ) -> Self {
-        Fields { tables, values, object: values.get(0), key: None, position: 0, event }
+        Fields { tables, values, object: values.get(0), is_record: true, position: 0, event }
     }
 
     /// Returns the fields of the record.
     pub(super) fn record(&self) -> Self {
-        Fields { object: self.values.get(0), key: None, ..*self }
-    }
-
-    /// True if it is a record, or a member of one that is a record itself.
-    pub(super) fn is_record(&self) -> bool {
-        std::ptr::eq(self.object, self.values.get(0))
+        Fields { object: self.values.get(0), is_record: true, ..*self }
     }
 
     /// Returns the table of the object's rules.
@@ -70,13 +68,22 @@ impl<'r, 't> Fields<'r, 't> {
         self.object.table
     }
 
-    /// Returns the members that are there and that rules are for, with their keys and these.
-    pub(super) fn members(&self) -> impl Iterator<Item = (Word, &'static ReadRule, Self)> {
+    /// Returns the members that are objects by themselves, in the order of the rules for them.
+    pub(super) fn members(&self) -> SmallVec<[Self; 2]> {
         let fields = *self;
-        self.object.layout.members.iter().filter_map(move |member| {
-            fields.slot(member.slot)?;
-            Some((member.key, &member.rule, Fields { key: Some(member.slot), ..fields }))
-        })
+        let members = self.list(self.object.members);
+        let mut members: SmallVec<_> = members.map(|object| Fields { object, ..fields }).collect();
+        // The rules of a row stand in one list.
+        let order = |member: &Self| member.rules().next().map(|rule| ptr::from_ref(rule.spec));
+        members.sort_by_key(order);
+        members
+    }
+
+    /// Returns an object and those after it in its list.
+    fn list(&self, first: Option<usize>) -> impl Iterator<Item = &'r ReadObject<'t>> {
+        let values = self.values;
+        let object = move |number| values.get(number);
+        std::iter::successors(first.map(object), move |it| it.next.map(object))
     }
 
     /// Returns the rules that it may be for.
@@ -92,10 +99,7 @@ impl<'r, 't> Fields<'r, 't> {
 
     /// Returns the object's kind; of a member, its key.
     pub(super) fn kind(&self) -> &'r str {
-        match self.key.and_then(|slot| self.slot(slot)) {
-            Some(Value::Text(key)) => key.as_str(),
-            _ => &self.object.kind,
-        }
+        &self.object.kind
     }
 
     /// Returns the object's JSON text.
@@ -173,8 +177,7 @@ impl<'r, 't> Fields<'r, 't> {
                 Some(path) => (self.record(), path),
                 None => (*self, path),
             };
-            let base = fields.key.map(|_| fields.kind());
-            fields.object.layout.unread(base, split_test(path).0, fields.here())
+            fields.object.layout.unread(split_test(path).0, fields.here())
         })
     }
 
@@ -259,15 +262,9 @@ impl<'r, 't> Fields<'r, 't> {
             Some(Found::Objects(_, Value::Objects(ends))) => ends.map(|(first, _)| first),
             _ => None,
         };
-        let fields = *self;
-        let object = move |number| fields.values.get(number);
-        let objects = std::iter::successors(first.map(object), move |it| it.next.map(object));
-        (0..).zip(objects).map(move |(position, object)| Fields {
-            object,
-            key: None,
-            position,
-            ..fields
-        })
+        let fields = Fields { is_record: false, ..*self };
+        let objects = (0..).zip(self.list(first));
+        objects.map(move |(position, object)| Fields { object, position, ..fields })
     }
 
     /// Returns the record that stands there in a string, and its table.

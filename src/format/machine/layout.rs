@@ -3,7 +3,8 @@
 //! A row has [`RowTables`]: a [`Table`] of the rules for its records, and one for each group. A table
 //! has a [`Layout`] for each kind of object that its rules name, and one for all others. A layout
 //! has the rules for its kind: each place of theirs that is read is a slot, a number, and one tree
-//! of [`Node`]s leads from the object to all of them. All of that is made once.
+//! of [`Node`]s leads from the object to all of them. All of that is made once. Where a member's key
+//! is a kind, the members are objects by themselves, with a table of their own.
 //!
 //! A record becomes [`RecordValues`]: its objects, of which it is the first itself and the others are
 //! those of groups, and for each the values of its slots. One pass over the record takes what
@@ -46,6 +47,8 @@ pub(super) struct Table {
     /// The kinds that rules name.
     kinds: Vec<(Word, Layout)>,
     others: Layout,
+    /// The rules for the members of its objects, whose keys are their kinds.
+    members: Option<Box<Table>>,
     is_record: bool,
     /// True if the objects are calls, blocks, or pieces of them, as a turn has them.
     pub(super) is_native: bool,
@@ -55,7 +58,6 @@ pub(super) struct Table {
 #[derive(Default)]
 pub(super) struct Layout {
     pub(super) rules: Vec<ReadRule>,
-    pub(super) members: Vec<MemberRule>,
     /// True if the rules are for all kinds that have no layout of their own.
     pub(super) is_of_others: bool,
     /// What is asked for if the object is a record.
@@ -73,14 +75,6 @@ pub(super) struct Layout {
     is_here: bool,
     /// True once all that the rules ask for has been added.
     is_complete: bool,
-}
-
-/// A rule for a member of the object.
-pub(super) struct MemberRule {
-    pub(super) key: Word,
-    /// The slot that the key is kept in, if the member is there.
-    pub(super) slot: usize,
-    pub(super) rule: ReadRule,
 }
 
 /// Where a word for an object's kind stands.
@@ -103,8 +97,6 @@ struct Node {
     /// True if rules ask for what is inside, and not only the beginning of a message: then it is a
     /// mistake if that is something else.
     is_asked: bool,
-    /// The slot that keeps its key.
-    key: Option<usize>,
     keys: Vec<FieldKey>,
     members: Vec<Node>,
     /// Members whose key fits a pattern.
@@ -138,9 +130,14 @@ pub(super) struct ReadObject<'t> {
     pub(super) json: &'t str,
     /// Where the values of its slots begin.
     begin: usize,
+    /// The first of its members that are objects by themselves.
+    pub(super) members: Option<usize>,
     /// The object after it in its list.
     pub(super) next: Option<usize>,
 }
+
+/// The first and the last of some objects.
+type Ends = Option<(usize, usize)>;
 
 /// An object that is being read.
 struct OpenObject<'o, 't> {
@@ -155,8 +152,7 @@ pub(super) enum Value<'t> {
     Text(Str<'t>),
     Json(&'t str),
     Index(u64),
-    /// The first of some objects, and the last one.
-    Objects(Option<(usize, usize)>),
+    Objects(Ends),
 }
 
 impl RowTables {
@@ -230,9 +226,13 @@ impl<'t> RecordValues<'t> {
         reader: &mut Reader<'t>,
     ) -> Result<usize, Fault> {
         let kind = table.kind(reader, event);
-        let layout = table.layout(&kind);
-        let (number, begin) = (self.objects.len(), self.slots.len());
-        self.open(table, layout, kind);
+        let number = self.open(table, table.layout(&kind), kind);
+        if let Some(table) =
+            table.members.as_deref().filter(|_| reader.peek().is_ok_and(|first| first == b'{'))
+        {
+            self.objects[number].members = self.members((tables, table), &mut reader.fork())?;
+        }
+        let (layout, begin) = (self.objects[number].layout, self.objects[number].begin);
         let start = reader.position();
         let mut object = OpenObject { tables, begin, values: self };
         if !layout.top.slots.is_empty() {
@@ -246,11 +246,56 @@ impl<'t> RecordValues<'t> {
         Ok(number)
     }
 
-    /// Adds an object whose text and values are still to come.
-    fn open(&mut self, table: &'static Table, layout: &'static Layout, kind: Cow<'t, str>) {
+    /// Reads the members of an object that rules are for, and returns the number of the first. One
+    /// that is null is none.
+    fn members(
+        &mut self,
+        (tables, table): (&'static RowTables, &'static Table),
+        reader: &mut Reader<'t>,
+    ) -> Result<Option<usize>, Fault> {
+        let mut ends = None;
+        let mut keys: SmallVec<[Str<'t>; 4]> = SmallVec::new();
+        reader.members(&"an object", &mut |key, reader| {
+            let layout = table.layout(key.as_str());
+            let is_named = layout.rules.iter().any(|rule| rule.spec.is_of(key.as_str()));
+            if !is_named || reader.peek()? == b'n' {
+                return reader.skip();
+            }
+            if keys.contains(&key) {
+                let message = format!("duplicate field `{}`", key.as_str());
+                return Err(serde::de::Error::custom(message));
+            }
+            keys.push(key.clone());
+            let number = self.open(table, layout, key.into_text());
+            self.link(&mut ends, number);
+            let (begin, start) = (self.objects[number].begin, reader.position());
+            OpenObject { tables, begin, values: self }.value(&layout.top, reader)?;
+            self.objects[number].json = reader.since(start)?.trim_ascii();
+            Ok(())
+        })?;
+        Ok(ends.map(|(first, _)| first))
+    }
+
+    /// Adds an object whose text and values are still to come, and returns its number.
+    fn open(
+        &mut self,
+        table: &'static Table,
+        layout: &'static Layout,
+        kind: Cow<'t, str>,
+    ) -> usize {
         let begin = self.slots.len();
-        self.objects.push(ReadObject { table, layout, kind, json: "", begin, next: None });
+        let object = ReadObject { table, layout, kind, json: "", begin, members: None, next: None };
+        self.objects.push(object);
         self.slots.resize_with(begin + layout.size, || Value::Nothing);
+        self.objects.len() - 1
+    }
+
+    /// Appends an object to a list.
+    fn link(&mut self, ends: &mut Ends, number: usize) {
+        if let Some((_, last)) = *ends {
+            self.objects[last].next = Some(number);
+        }
+        *ends = Some((ends.map_or(number, |(first, _)| first), number));
     }
 
     /// Returns the object of a number; the record is the first.
@@ -333,13 +378,10 @@ impl<'t> OpenObject<'_, 't> {
             let number = self.values.object((self.tables, table), "", reader)?;
             return Ok(Value::Objects(Some((number, number))));
         }
-        let mut ends: Option<(usize, usize)> = None;
+        let mut ends = None;
         reader.elements(&"an object or an array of them", &mut |reader| {
             let number = self.values.object((self.tables, table), "", reader)?;
-            if let Some((_, last)) = ends {
-                self.values.objects[last].next = Some(number);
-            }
-            ends = Some((ends.map_or(number, |(first, _)| first), number));
+            self.values.link(&mut ends, number);
             Ok(())
         })?;
         Ok(Value::Objects(ends))
@@ -367,12 +409,7 @@ impl<'t> OpenObject<'_, 't> {
         if node.others.is_empty() && node.members.len() <= 64 {
             let read = &mut |field: usize, reader: &mut Reader<'t>| match node.members.get(field) {
                 None => reader.skip(),
-                Some(member) => {
-                    if let (Some(slot), Some(key)) = (member.key, node.keys.get(field)) {
-                        self.values.slots[self.begin + slot] = Value::Text(Str::from(key.name()));
-                    }
-                    self.value(member, reader)
-                }
+                Some(member) => self.value(member, reader),
             };
             return reader.object("object", &node.keys, read).map(drop);
         }
@@ -382,16 +419,28 @@ impl<'t> OpenObject<'_, 't> {
             for other in wanted {
                 self.value(other, &mut reader.fork())?;
             }
-            if let Some(slot) = member.key {
-                self.values.slots[self.begin + slot] = Value::Text(key.clone());
-            }
             self.value(member, reader)
         })
     }
 }
 
 impl Table {
+    /// Returns the rules of a group. With `is_keyed`, those for a kind are for members.
     fn new(spec: &'static Spec, group: &Group, is_keyed: bool, record: &[OfRecord]) -> Table {
+        let (named, own): (Vec<&Rule>, Vec<&Rule>) =
+            group.on.iter().partition(|rule| is_keyed && rule.is_named());
+        let members = Group { kind: &[], encoded: false, ..*group };
+        let members = is_keyed.then(|| Box::new(Table::of(spec, &members, &named, record)));
+        Table { members, ..Table::of(spec, group, &own, record) }
+    }
+
+    /// Returns some rules of a group.
+    fn of(
+        spec: &'static Spec,
+        group: &Group,
+        rules: &[&'static Rule],
+        record: &[OfRecord],
+    ) -> Table {
         let place = |path: &'static str| match path {
             "event:" => KindPlace::Event,
             path => KindPlace::Path(path.split('.').map(|key| FieldKey::new(key, &[])).collect()),
@@ -399,31 +448,20 @@ impl Table {
         let paths = |places: &Places| places.split('|').filter(|path| *path != "key:");
         let kind = group.kind.iter().map(|places| paths(places).map(place).collect());
         let kind: Vec<Vec<KindPlace>> = kind.collect();
-        let layout = |rules: &[&'static Rule], members: &[(Word, &'static Rule)]| {
-            Layout::new(spec, (&kind, group.encoded), (rules, members), record)
+        let layout = |of: &dyn Fn(&Rule) -> bool| {
+            let rules = rules.iter().copied().filter(|rule| of(rule));
+            Layout::new(spec, (&kind, group.encoded), rules, record)
         };
-        let words = |rule: &'static Rule| rule.kind.split('|');
         let mut kinds: Vec<(Word, Layout)> = Vec::new();
-        let others = if is_keyed {
-            let (named, plain): (Vec<&Rule>, Vec<&Rule>) =
-                group.on.iter().partition(|rule| rule.is_named());
-            let keys = |rule| words(rule).map(move |key| (key, rule));
-            let members: Vec<(Word, &Rule)> = named.into_iter().flat_map(keys).collect();
-            layout(&plain, &members)
-        } else {
-            let exact = group.on.iter().flat_map(words).filter(|word| !word.contains('*'));
-            for word in exact.chain([""]) {
-                if kinds.iter().all(|(known, _)| *known != word) {
-                    let rules = group.on.iter().filter(|rule| rule.is_of(word));
-                    kinds.push((word, layout(&rules.collect::<Vec<_>>(), &[])));
-                }
+        let words = rules.iter().flat_map(|rule| rule.kind.split('|'));
+        for word in words.filter(|word| !word.contains('*')).chain([""]) {
+            if kinds.iter().all(|(known, _)| *known != word) {
+                kinds.push((word, layout(&|rule| rule.is_of(word))));
             }
-            let patterns = group.on.iter().filter(|rule| rule.kind.contains('*'));
-            layout(&patterns.collect::<Vec<_>>(), &[])
-        };
-        let others = Layout { is_of_others: others.members.is_empty(), ..others };
+        }
+        let others = Layout { is_of_others: true, ..layout(&|rule| rule.kind.contains('*')) };
         let Group { encoded: is_record, native: is_native, .. } = *group;
-        Table { kind, kinds, others, is_record, is_native }
+        Table { kind, kinds, others, members: None, is_record, is_native }
     }
 
     /// Returns the layout of a kind.
@@ -472,7 +510,7 @@ impl Table {
 
     /// True if its objects are told apart by their keys.
     pub(super) fn is_keyed(&self) -> bool {
-        !self.others.members.is_empty()
+        self.members.is_some()
     }
 
     /// Returns the words for the kind of the object that is next, joined by `/`.
@@ -494,12 +532,12 @@ fn is_word(data: &[u8]) -> bool {
 }
 
 impl Layout {
-    /// Returns some rules for objects whose kind stands at these places, and for their members, with
-    /// the places that they ask for.
+    /// Returns some rules for objects whose kind stands at these places, with the places that they ask
+    /// for.
     fn new(
         spec: &'static Spec,
         (kind, is_record): (&[Vec<KindPlace>], bool),
-        (rules, members): (&[&'static Rule], &[(Word, &'static Rule)]),
+        rules: impl Iterator<Item = &'static Rule>,
         record: &[OfRecord],
     ) -> Layout {
         let mut layout = Layout::default();
@@ -509,25 +547,16 @@ impl Layout {
                 keys.iter().fold(&mut layout.top, |node, key| node.inner(key.name()));
             }
         }
-        let kinds = rules.iter().filter(|rule| rule.is_named()).flat_map(|it| paths(it.kind));
-        let kinds = kinds.chain(members.iter().map(|(key, _)| *key));
-        layout.patterns = kinds.filter(|kind| kind.contains('*')).collect();
         for rule in rules {
-            let place = &mut |places, wanted| layout.place(places, wanted, None, record);
+            let kinds = paths(rule.kind).filter(|kind| rule.is_named() && kind.contains('*'));
+            layout.patterns.extend(kinds);
+            let place = &mut |places, wanted| layout.place(places, wanted, record);
             let rule = ReadRule::new(rule, spec, place);
             layout.rules.push(rule);
         }
-        for (key, rule) in members {
-            let next = layout.size;
-            let slot = *layout.top.inner(key).key.get_or_insert(next);
-            layout.size += usize::from(slot == next);
-            let place = &mut |places, wanted| layout.place(places, wanted, Some(*key), record);
-            let rule = ReadRule::new(rule, spec, place);
-            layout.members.push(MemberRule { key, slot, rule });
-        }
         layout.is_complete = true;
         if is_record {
-            let mut place = |places, wanted| layout.place(places, wanted, None, record);
+            let mut place = |places, wanted| layout.place(places, wanted, record);
             let row = RecordPlaces::new(spec, &mut place);
             let places = record.iter().map(|(places, wanted)| place(places, *wanted)).collect();
             (layout.record, layout.of_record) = (row, places);
@@ -535,18 +564,12 @@ impl Layout {
         layout
     }
 
-    /// Adds a place of the object, or of its member of a key.
-    fn place(
-        &mut self,
-        places: Places,
-        wanted: Wanted,
-        key: Option<Word>,
-        record: &[OfRecord],
-    ) -> Place {
+    /// Adds a place of the object.
+    fn place(&mut self, places: Places, wanted: Wanted, record: &[OfRecord]) -> Place {
         if wanted == Wanted::Nothing {
             return Place::default();
         }
-        let mut part = |places| self.place(places, Wanted::Json, key, record);
+        let mut part = |places| self.place(places, Wanted::Json, record);
         let (written, words) = split_places(places);
         let ways = match written {
             Written::Made(members) => {
@@ -555,7 +578,7 @@ impl Layout {
             }
             Written::Joined(parts) => vec![Way::Joined(parts.into_iter().map(part).collect())],
             Written::Paths(all) => {
-                all.into_iter().map(|path| self.way(path, wanted, key, record)).collect()
+                all.into_iter().map(|path| self.way(path, wanted, record)).collect()
             }
         };
         self.is_here |= matches!(ways.as_slice(), [.., Way::Here]);
@@ -563,13 +586,7 @@ impl Layout {
     }
 
     /// Adds a path, and returns where it leads.
-    fn way(
-        &mut self,
-        path: &'static str,
-        wanted: Wanted,
-        key: Option<Word>,
-        record: &[OfRecord],
-    ) -> Way {
+    fn way(&mut self, path: &'static str, wanted: Wanted, record: &[OfRecord]) -> Way {
         if let Some(word) = path.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
             return Way::Literal(word);
         }
@@ -592,16 +609,12 @@ impl Layout {
         let (path, begins) = split_test(path);
         let is_any =
             begins.is_empty() && wanted != Wanted::Text && !matches!(wanted, Wanted::Group(_));
-        if path == "." && key.is_none() && is_any {
+        if path == "." && is_any {
             return Way::Here;
         }
-        let top = match key {
-            Some(key) => self.top.inner(key),
-            None => &mut self.top,
-        };
         let keys = path.split('.').filter(|key| !key.is_empty());
         let is_asked = !self.is_complete;
-        let node = keys.fold(top, |node, key| {
+        let node = keys.fold(&mut self.top, |node, key| {
             node.is_asked |= is_asked;
             node.inner(key)
         });
@@ -634,16 +647,11 @@ impl Layout {
     }
 
     /// Returns a value that holds something, stands beside the one that a path leads to, and is read
-    /// by no rule. The path begins in the member `base`, if there is one.
-    pub(super) fn unread<'j>(
-        &self,
-        base: Option<&str>,
-        path: &str,
-        here: &'j str,
-    ) -> Option<&'j str> {
+    /// by no rule.
+    pub(super) fn unread<'j>(&self, path: &str, here: &'j str) -> Option<&'j str> {
         let parent = path.rsplit_once('.').map(|(parent, _)| parent.split('.'));
         let (mut node, mut json) = (&self.top, here);
-        for key in base.into_iter().chain(parent.into_iter().flatten()) {
+        for key in parent.into_iter().flatten() {
             (node, json) = (node.at(key).next()?, json::member(json, key)?);
         }
         let members = json::members(json).into_iter();

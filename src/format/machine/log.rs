@@ -101,7 +101,7 @@ impl Machine {
         out: &mut EventOut,
     ) -> io::Result<bool> {
         let tells = self.spec.log.is_some_and(|log| !log.subagent.is_empty());
-        if !tells || !fields.is_record() || (rule.holds.nothing && !rule.spec.prompt) {
+        if !tells || !fields.is_record || (rule.holds.nothing && !rule.spec.prompt) {
             return Ok(false);
         }
         let is_subagents = fields.flag(&fields.record_places().subagent);

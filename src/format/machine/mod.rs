@@ -272,16 +272,15 @@ impl Machine {
     /// Applies the rules for an object: those for its members, or the first one that applies.
     /// Returns false if there is none.
     fn rules(&mut self, scope: Scope, fields: Fields, out: &mut EventOut) -> io::Result<bool> {
-        let mut keys: SmallVec<[&str; 4]> = SmallVec::new();
-        for (key, rule, member) in fields.members() {
-            if !keys.contains(&key) && applies(rule, member) && self.wraps(rule, scope, member) {
-                keys.push(key);
-                self.rule(rule, scope, member, out)?;
-            }
+        let mut is_known = false;
+        for member in fields.members() {
+            is_known |= self.first_rule(scope, member, out)?;
         }
-        if !keys.is_empty() {
-            return Ok(true);
-        }
+        if is_known { Ok(true) } else { self.first_rule(scope, fields, out) }
+    }
+
+    /// Applies the first rule for an object that applies. Returns false if there is none.
+    fn first_rule(&mut self, scope: Scope, fields: Fields, out: &mut EventOut) -> io::Result<bool> {
         let has_begun = self.log.has_begun;
         let mut rules = fields.rules();
         let rule = rules.find(|rule| {
@@ -300,8 +299,7 @@ impl Machine {
         out: &mut EventOut,
     ) -> Done {
         self.remember(&rule.session, fields);
-        let begins =
-            fields.is_record() || rule.spec.begin != Begin::Late || self.tables.flags.is_log;
+        let begins = fields.is_record || rule.spec.begin != Begin::Late || self.tables.flags.is_log;
         if self.is_subagents(rule, fields, out)? {
             return Ok(());
         }
@@ -311,8 +309,7 @@ impl Machine {
         if is_passed_over || begins && !self.begin(rule, fields, out)? {
             return Ok(());
         }
-        if fields.is_record() && !rule.spec.aside && !rule.spec.call.is_some_and(|call| call.until)
-        {
+        if fields.is_record && !rule.spec.aside && !rule.spec.call.is_some_and(|call| call.until) {
             self.open.end_chunked(out)?;
         }
         if rule.spec.release {
@@ -509,7 +506,7 @@ impl Machine {
         }
         if let Some(warn) = &rule.spec.warn {
             let is_agents = warn.code == WarningCode::AgentError;
-            if is_agents && fields.is_record() {
+            if is_agents && fields.is_record {
                 let json = fields.here().to_owned();
                 self.log.trouble = Some(log::AgentTrouble { json, ..log::AgentTrouble::default() });
             }
@@ -664,7 +661,7 @@ impl Machine {
             }
             self.list += 1;
         }
-        if !is_empty || !fields.is_record() || rule.each.is_empty() {
+        if !is_empty || !fields.is_record || rule.each.is_empty() {
             return Ok(());
         }
         let is_there = |place: &Place| fields.is_given(place) == Some(true);

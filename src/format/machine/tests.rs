@@ -397,6 +397,19 @@ fn where_a_message_begins_stands_in_its_record() {
 }
 
 #[test]
+fn members_of_one_pattern_are_records_each() {
+    let row = "name = 'x'\nkind = 'key:'\non = [{ kind = 't_*', text = 't' },\n\
+               { kind = 'c_*', call = { id = 'i', name = 'n', arguments = 'a' }, whole = true },\n\
+               { kind = 'last', end = true }]";
+    let calls = r#"{"c_1":{"i":"1","n":"f","a":{}},"t_1":{"t":"a"},"c_2":{"i":"2","n":"g","a":{}},"t_2":{"t":"b"}}"#;
+    check_row(row, &[("", calls)], "start a b Index(0):1:f({}) Index(1):2:g({})");
+    let twice = r#"{"t_1":{"t":"a"},"t_2":null,"t_1":{"t":"b"}}"#;
+    check_row(row, &[("", twice)], "start duplicate_key b");
+    let no_text = r#"{"t_1":{"t":"a"},"t_2":{"t":5}}"#;
+    check_row(row, &[("", no_text)], "start wrong_type a");
+}
+
+#[test]
 fn a_name_may_say_all() {
     let rules = "on = [{ kind = 'said', text = 't' }, { kind = 'last', end = true }]";
     let piece = ("said", r#"{"t":"a"}"#);
