@@ -9,9 +9,9 @@ use toml::de::{DeTable, DeValue};
 use crate::cut::Cut as _;
 use crate::format::format::Record;
 use crate::format::machine::evidence;
-use crate::format::machine::rule::{each_place, each_place_of};
+use crate::format::machine::rule::{Wanted, each_place, each_place_of};
 use crate::format::spec::{
-    ANY, End, Places, Rule, Spec, Word, fits, is_keyed, paths, split_each, split_test,
+    ANY, End, Places, Rule, Spec, Word, fits, is_keyed, paths, split_each, split_flag, split_test,
 };
 use crate::format::table::{FORMATS, find};
 use crate::frame::{FRAMINGS, Frame};
@@ -225,15 +225,23 @@ fn groups(spec: &Spec) -> Option<Mistake> {
 /// Returns the first place that is no path.
 fn places(spec: &Spec) -> Option<Mistake> {
     let mut found = None;
-    let mut see = |rule: Option<(Word, usize)>, places: Places| {
+    let mut see = |rule: Option<(Word, usize)>, places: Places, wanted: Wanted| {
         let mistake = |message| Mistake { rule, word: places.to_owned(), message };
-        found = found.take().or_else(|| flaw(places).map(mistake));
+        let made = Some(places).filter(|it| wanted == Wanted::Something && is_made(it));
+        let always = made.map(|it| format!("`{it}` is there in every record: it asks for nothing"));
+        found = found.take().or_else(|| flaw(places).or(always).map(mistake));
     };
-    each_place(spec, &mut |places, _| see(None, places));
+    each_place(spec, &mut |places, wanted| see(None, places, wanted));
     for (at, rule) in rules(spec) {
-        each_place_of(rule, spec, &mut |places, _| see(Some(at), places));
+        each_place_of(rule, spec, &mut |places, wanted| see(Some(at), places, wanted));
     }
     found
+}
+
+/// True if some places always hold something: a word, a text or an object that is made.
+fn is_made(places: Places) -> bool {
+    let is_word = |path: &str| path.starts_with('\'') || path == "#";
+    places.starts_with('{') || places.contains(" + ") || paths(places).any(is_word)
 }
 
 /// The most paths of one place.
@@ -252,11 +260,11 @@ fn flaw(places: &str) -> Option<String> {
     if places.contains(" + ") {
         return places.split(" + ").find_map(flaw);
     }
-    let flag = places.split_once('=').filter(|_| !places.starts_with('\''));
-    if flag.is_some_and(|(_, words)| words.starts_with('=')) {
+    let (own, words) = split_flag(places);
+    if words.is_some_and(|words| words.starts_with('=')) {
         return no_place(": a flag is `place=word`");
     }
-    let places = flag.map_or(places, |(places, _)| places);
+    let places = own;
     if paths(places).nth(MAX_PATHS).is_some() {
         return Some(format!("a place has more than {MAX_PATHS} paths"));
     }
@@ -420,7 +428,10 @@ fn hidden(spec: &Spec) -> Option<Mistake> {
     // Where all stands that a rule asks for, so does what is one of the paths of another.
     let are_in = |asked: &[Places], known: &[Places]| {
         let is_in = |place: &Places| {
-            known.iter().any(|it| paths(it).all(|path| paths(place).any(|other| other == path)))
+            let is_flag = |places: Places| split_flag(places).1.is_some();
+            let has = |path| paths(place).any(|other| other == path);
+            let is_asked = |it: Places| !is_flag(it) && !is_flag(place) && paths(it).all(has);
+            known.iter().any(|it| it == place || is_asked(it))
         };
         asked.iter().all(is_in)
     };

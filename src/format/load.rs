@@ -372,6 +372,7 @@ mod tests {
             "line 3, column 52: rule 1 of `on`: no format is named `opena-chat`; similar: openai-chat",
         );
         check_rules("{ has = 'a', not = ['b', 'a'], end = true }", "it never applies: `a` is to");
+        check_rules("{ has = 'a + b', end = true }", "`a + b` is there in every record");
         check_rules("{ kind = 'a*b', end = true }", "a `*` stands at the beginning or the end");
         check_rules("{ kind = 'a', each = 3, end = true }", "expected a word, or a list of words");
     }

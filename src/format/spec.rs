@@ -195,7 +195,7 @@ table! {
         /// The kinds, with `|` between them: words, which may begin or end with `*`. Empty for objects
         /// without a kind; missing for all.
         kind: Word = ANY, "leak::text";
-        /// The rule applies only if something stands at each of these.
+        /// The rule applies only if something stands at each of these; at a flag's, one of its words.
         has: &'static [Places] = &[], "leak::one_or_more";
         /// And if nothing stands at any of these.
         not: &'static [Places] = &[], "leak::one_or_more";
@@ -532,6 +532,12 @@ pub(crate) fn split_test(path: &str) -> (&str, &'static str) {
     let found =
         tests.into_iter().find_map(|(test, begins)| Some((path.strip_suffix(test)?, begins)));
     found.unwrap_or((path, ""))
+}
+
+/// Returns some places without the words of a flag, and these.
+pub(crate) fn split_flag(places: &str) -> (&str, Option<&str>) {
+    let flag = places.split_once('=').filter(|_| !places.starts_with(['\'', '{']));
+    flag.map_or((places, None), |(places, words)| (places, Some(words)))
 }
 
 /// Returns the places of an `each`, and the name of the group that it leads to.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::format::format::Record;
 use crate::format::spec::{
-    ANY, Places, Rule, Spec, Weak, WrapSpec, is_keyed, is_one_of, paths, split_test,
+    ANY, Places, Rule, Spec, Weak, WrapSpec, is_keyed, is_one_of, paths, split_flag, split_test,
 };
 use crate::format::table::find;
 use crate::json;
@@ -127,8 +127,14 @@ fn kind<'a>(spec: &Spec, record: &Record<'a>) -> Cow<'a, str> {
     words.reduce(|kind, word| Cow::Owned(format!("{kind}/{word}"))).unwrap_or_default()
 }
 
-fn stands(record: &Record, base: &str, places: &str) -> bool {
-    value(record, base, places).is_some()
+/// True if anything but null stands at some places; at those of a flag, one of its words.
+fn stands(record: &Record, base: &str, places: Places) -> bool {
+    let (places, words) = split_flag(places);
+    let found = value(record, base, places);
+    match words {
+        Some(words) => found.and_then(word).is_some_and(|found| is_one_of(words, &found)),
+        None => found.is_some(),
+    }
 }
 
 /// Returns the JSON that stands at the first of some places that holds anything but null, and is of

@@ -143,9 +143,12 @@ impl<'r, 't> Fields<'r, 't> {
         &self.values.get(0).layout.of_record[number]
     }
 
-    /// True if anything but null stands there.
+    /// True if anything but null stands there; at the place of a flag, one of its words.
     pub(super) fn has(&self, place: &'r Place) -> bool {
-        self.find(place).is_some()
+        match place.words {
+            Some(_) => self.flag(place),
+            None => self.find(place).is_some(),
+        }
     }
 
     /// True if a value of the record stands at a place, and not a word that the row itself has;

@@ -22,7 +22,7 @@ use crate::format::machine::rule::{
     Place, ReadRule, RecordPlaces, RowFlags, Wanted, Way, each_place_of, keys,
 };
 use crate::format::spec::{
-    ANY, Group, Places, Rule, Spec, Word, fits, is_keyed, paths, split_test,
+    ANY, Group, Places, Rule, Spec, Word, fits, is_keyed, paths, split_flag, split_test,
 };
 use crate::format::support::misnamed::holds_members;
 use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str};
@@ -571,6 +571,9 @@ impl Layout {
         }
         let mut part = |places| self.place(places, Wanted::Json, record);
         let (written, words) = split_places(places);
+        // A word can be compared with a value that is read as JSON.
+        let is_compared = wanted == Wanted::Something && words.is_some();
+        let wanted = if is_compared { Wanted::Json } else { wanted };
         let ways = match written {
             Written::Made(members) => {
                 let members = members.into_iter().map(|(name, places)| (name, part(places)));
@@ -732,8 +735,7 @@ fn split_places(places: Places) -> (Written, Option<Word>) {
         let members = members.map(|(name, places)| (name.trim_ascii(), places.trim_ascii()));
         return (Written::Made(members.collect()), None);
     }
-    let flag = places.split_once('=').filter(|_| !places.starts_with(['\'', '{']));
-    let (all, words) = flag.map_or((places, None), |(all, words)| (all, Some(words)));
+    let (all, words) = split_flag(places);
     let written = match all.contains(JOINT) {
         true => Written::Joined(all.split(JOINT).collect()),
         false => Written::Paths(all.split('|').collect()),

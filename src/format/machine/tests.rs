@@ -6,11 +6,11 @@ use std::string::FromUtf8Error;
 
 use super::*;
 use crate::event::{Arguments, CallPart, Event, Kind, Loose};
-use crate::format::check;
 use crate::format::load::{load, read};
 use crate::format::spec::Rule;
 use crate::format::support::emit::Halves;
 use crate::format::table::FORMATS;
+use crate::format::{check, format};
 use crate::frame::{self, FRAMINGS, FrameConfig, Framed};
 
 const ACME: &str = r##"
@@ -407,6 +407,25 @@ fn members_of_one_pattern_are_records_each() {
     check_row(row, &[("", twice)], "start duplicate_key b");
     let no_text = r#"{"t_1":{"t":"a"},"t_2":{"t":5}}"#;
     check_row(row, &[("", no_text)], "start wrong_type a");
+}
+
+#[test]
+fn a_condition_may_be_a_flag() {
+    let row =
+        "name = 'x'\non = [{ has = 't=a|b', not = 'n=1', text = 'd' }, { has = 't', end = true }]";
+    let records = [
+        ("", r#"{"t":"a","d":"1"}"#),
+        ("", r#"{"t":"b","n":1,"d":"2"}"#),
+        ("", r#"{"t":"b","n":2,"d":"3"}"#),
+        ("", r#"{"t":"c","d":"4"}"#),
+    ];
+    check_row(row, &records, "start 1 end start 3 end");
+    let loaded = load(row).unwrap();
+    let proves = |data: &str| {
+        let frame = Frame::new(&FRAMINGS[0], data.as_bytes(), 0);
+        loaded.accepts(&format::Record::new(&frame))
+    };
+    assert!(proves(r#"{"t":"a"}"#) && !proves(r#"{"n":1}"#));
 }
 
 #[test]
