@@ -27,6 +27,12 @@ struct Mistake {
     message: String,
 }
 
+impl Mistake {
+    fn new(rule: Option<(Word, usize)>, word: &str, message: impl Into<String>) -> Self {
+        Mistake { rule, word: word.to_owned(), message: message.into() }
+    }
+}
+
 /// Returns the first mistake of a row, which was read from a text, if there is one.
 pub(in crate::format) fn mistake(spec: &'static Spec, text: &str) -> Option<RowError> {
     let found = name(spec).or_else(|| {
@@ -164,7 +170,7 @@ fn name(spec: &Spec) -> Option<Mistake> {
         } else {
             format!("the format {} has the name `{name}` already", find(name)?.name)
         };
-        Some(Mistake { rule: None, word: (*name).to_owned(), message })
+        Some(Mistake::new(None, name, message))
     };
     [spec.name].iter().chain(spec.aliases).find_map(mistake)
 }
@@ -183,23 +189,16 @@ fn no_end(spec: &Spec) -> Option<Mistake> {
     let has_end = spec.log.is_some_and(|log| log.ends != End::Yes)
         || spec.done.is_some()
         || spec.rules().any(|(_, rule)| ends(rule));
-    (!has_end).then(|| Mistake {
-        rule: None,
-        word: "on".to_owned(),
-        message: "no rule ends a message: one needs `end`, or `stop` if the input's end is that \
-                  of the message"
-            .to_owned(),
-    })
+    let message = "no rule ends a message: one needs `end`, or `stop` if the input's end is that \
+                   of the message";
+    (!has_end).then(|| Mistake::new(None, "on", message))
 }
 
 /// Returns the counts that no rule leads to.
 fn no_usage(spec: &Spec) -> Option<Mistake> {
     let is_used = spec.usage.is_empty() || spec.rules().any(|(_, rule)| !rule.usage.is_empty());
-    (!is_used).then(|| Mistake {
-        rule: None,
-        word: "usage".to_owned(),
-        message: "no rule has `usage`, the place of the object with these counts".to_owned(),
-    })
+    let message = "no rule has `usage`, the place of the object with these counts";
+    (!is_used).then(|| Mistake::new(None, "usage", message))
 }
 
 fn groups(spec: &Spec) -> Option<Mistake> {
@@ -211,22 +210,19 @@ fn groups(spec: &Spec) -> Option<Mistake> {
             Some(name) => format!("there is no [group.{name}]"),
             None => "`each` has places and a group, as \"a.b > name\"".to_owned(),
         };
-        return Some(Mistake { rule: Some(rule), word: each.to_owned(), message });
+        return Some(Mistake::new(Some(rule), each, message));
     }
     let is_used = |name: &str| names().any(|(_, each)| of(each) == Some(name));
     let unused = spec.groups.iter().find(|group| !is_used(group.name))?;
-    Some(Mistake {
-        rule: Some((unused.name, 0)),
-        word: unused.name.to_owned(),
-        message: format!("no `each` leads to [group.{}]", unused.name),
-    })
+    let message = format!("no `each` leads to [group.{}]", unused.name);
+    Some(Mistake::new(Some((unused.name, 0)), unused.name, message))
 }
 
 /// Returns the first place that is no path.
-fn places(spec: &Spec) -> Option<Mistake> {
+fn places(spec: &'static Spec) -> Option<Mistake> {
     let mut found = None;
     let mut see = |rule: Option<(Word, usize)>, places: Places, wanted: Wanted| {
-        let mistake = |message| Mistake { rule, word: places.to_owned(), message };
+        let mistake = |message| Mistake::new(rule, places, message);
         let made = Some(places).filter(|it| wanted == Wanted::Something && is_made(it));
         let always = made.map(|it| format!("`{it}` is there in every record: it asks for nothing"));
         found = found.take().or_else(|| flaw(places).or(always).map(mistake));
@@ -318,12 +314,12 @@ fn meanings(spec: &Spec) -> Option<Mistake> {
         if let Some(word) = unknown {
             let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
             let message = format!("no format is named `{word}`{}", similar(word, &names));
-            return Some(Mistake { rule: Some(at), word: word.to_owned(), message });
+            return Some(Mistake::new(Some(at), word, message));
         }
         let both = rule.has.iter().find(|places| rule.not.contains(places));
         if let Some(places) = both {
             let message = format!("it never applies: `{places}` is to stand there, and is not to");
-            return Some(Mistake { rule: Some(at), word: "not".to_owned(), message });
+            return Some(Mistake::new(Some(at), "not", message));
         }
         let (word, message) = if paths(rule.kind).any(is_inside) {
             ("kind", "a `*` stands at the beginning or the end of a word")
@@ -354,7 +350,7 @@ fn meanings(spec: &Spec) -> Option<Mistake> {
         } else {
             return None;
         };
-        Some(Mistake { rule: Some(at), word: word.to_owned(), message: message.to_owned() })
+        Some(Mistake::new(Some(at), word, message))
     })
 }
 
@@ -375,7 +371,7 @@ fn calls(spec: &Spec) -> Option<Mistake> {
         } else {
             return None;
         };
-        Some(Mistake { rule: Some(at), word: "call".to_owned(), message: message.to_owned() })
+        Some(Mistake::new(Some(at), "call", message))
     })
 }
 
@@ -392,7 +388,7 @@ fn unread(spec: &'static Spec) -> Option<Mistake> {
             read = read.or_else(|| keys.find(|key| unread.contains(key)));
         });
         let message = |key| format!("it reads `{key}`, which is `unread`");
-        read.map(|key| Mistake { rule: Some(at), word: key.to_owned(), message: message(key) })
+        read.map(|key| Mistake::new(Some(at), key, message(key)))
     })
 }
 
@@ -412,7 +408,7 @@ fn keyed(spec: &Spec, text: &str) -> Option<Mistake> {
             && reads(rule)
     })?;
     let message = "with `key:`, a `*` alone names no member: that is `a|b`, or a part, as in `a_*`";
-    Some(Mistake { rule: Some(at), word: "kind".to_owned(), message: message.to_owned() })
+    Some(Mistake::new(Some(at), "kind", message))
 }
 
 /// Returns the places of the kind of a group, or of the records.
@@ -458,26 +454,23 @@ fn hidden(spec: &Spec) -> Option<Mistake> {
         let ((_, earlier), _) = before.find(|(_, earlier)| covers(earlier))?;
         let message =
             format!("it never applies: rule {earlier} before it takes all that it is for");
-        Some(Mistake { rule: Some((group, at)), word: "kind".to_owned(), message })
+        Some(Mistake::new(Some((group, at)), "kind", message))
     })
 }
 
 /// Returns the format whose records the row would take.
 fn taken(spec: &Spec) -> Option<Mistake> {
-    let mistake = |message| Some(Mistake { rule: None, word: "on".to_owned(), message });
     if spec.detect.has.is_empty() && !spec.on.iter().any(Rule::asks) {
-        return mistake(
-            "the row takes every record: a rule needs a `kind` or `has`, or `detect.has` says \
-             what sets its first record apart"
-                .to_owned(),
-        );
+        let message = "the row takes every record: a rule needs a `kind` or `has`, or \
+                       `detect.has` says what sets its first record apart";
+        return Some(Mistake::new(None, "on", message));
     }
     USUAL.iter().find_map(|(name, record)| {
         let frame = Frame::new(FRAMINGS.first()?, record.as_bytes(), 0);
         let message = format!(
             "the row takes records of {name} too: `detect` can say what sets its own apart"
         );
-        mistake(message).filter(|_| evidence::proves(spec, &Record::new(&frame)))
+        evidence::proves(spec, &Record::new(&frame)).then(|| Mistake::new(None, "on", message))
     })
 }
 

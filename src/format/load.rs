@@ -134,8 +134,8 @@ fn expand(text: &str) -> Result<String, RowError> {
 mod tests {
     use super::*;
     use crate::format::spec::{
-        BlockSpec, CallSpec, Counts, DetectSpec, DoneSpec, FailureSpec, Group, LogSpec, ResultSpec,
-        Rule, StartSpec, WarnSpec, WrapSpec,
+        BlockSpec, CallSpec, Counts, DetectSpec, DoneSpec, End, FailureSpec, Group, LogSpec,
+        ResultSpec, Rule, StartSpec, WarnSpec, WrapSpec,
     };
     use crate::leak;
 
@@ -163,7 +163,7 @@ mod tests {
                     on = [{ kind = 'a', text = '$said|$sai', end = '$said.e' }]\n\
                     [places]\nsai = 'a.b'\nsaid = 'c.d|c'\n";
         let rule = load(toml).unwrap().row.unwrap().spec.on[0];
-        assert_eq!((rule.text, rule.end.places()), ("c.d|c|a.b", "c.d.e|c.e"));
+        assert_eq!((rule.text, rule.end), ("c.d|c|a.b", End::If("c.d.e|c.e")));
     }
 
     #[test]

@@ -24,6 +24,7 @@
 //! | `{a: b, c: d}` | an object made of places |
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::identity;
 use std::sync::OnceLock;
 use std::{fmt, io, mem};
 
@@ -33,12 +34,15 @@ use serde::{Deserialize, Deserializer};
 
 use crate::cut::Cut as _;
 use crate::event::{Executor, FinishReason, WarningCode};
+use crate::format::format::Format;
 use crate::format::machine::RowTables;
+use crate::format::machine::rule::{Place, PlaceReader, Placed, RuleContent, Wanted, placed};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::EventOut;
 use crate::format::support::object::Object;
 use crate::format::support::usage::{self, Field, Op};
+use crate::format::table::find;
 use crate::leak::{self, table};
 
 /// The places of a value.
@@ -74,9 +78,9 @@ impl fmt::Debug for Row {
     }
 }
 
-table! {
+placed! {
     /// A format as a row.
-    pub(crate) struct Spec = NEW {
+    pub(crate) struct Spec = NEW, RecordPlaces {
         name: Word = "", "leak::text";
         aliases: &'static [Word] = &[], "leak::texts", default;
         about: Word = "", "leak::text", default;
@@ -89,9 +93,9 @@ table! {
         /// its frame; with `key:`, each member of the record that a rule names is a record of that
         /// kind.
         kind: &'static [Places] = &[], "leak::one_or_more", default;
-        start: StartSpec = StartSpec::NEW, default;
+        start: StartSpec = StartSpec::NEW, default => table;
         /// Members that any record may have, for the next start.
-        session: StartSpec = StartSpec::NEW, default;
+        session: StartSpec = StartSpec::NEW, default => table;
         detect: DetectSpec = DetectSpec::NEW, default;
         done: Option<DoneSpec> = None, default;
         /// True if whoever sends a whole call may run it too: it waits for its result, for a rule with
@@ -99,7 +103,7 @@ table! {
         hold: bool = false, default;
         /// Who runs its calls, if not the caller.
         executor: Option<Executor> = None, "leak::some_word", default;
-        log: Option<LogSpec> = None, default;
+        log: Option<LogSpec> = None, default => table;
         /// Reasons to stop that mean another thing in this format.
         finish_words: &'static [(Word, FinishReason)] = &[], "reasons", default;
         /// The first that applies says what a record is. A record to which none applies is an error of
@@ -117,35 +121,12 @@ table! {
         _places: IgnoredAny = IgnoredAny, default;
     }
 
-    /// Objects that stand in others: `each` leads to them.
-    pub(crate) struct Group = NEW {
-        #[serde(skip)]
-        name: Word = "";
-        kind: &'static [Places] = &[], "leak::one_or_more", default;
-        /// True if each is a record of its own that stands in a string, as JSON.
-        encoded: bool = false, default;
-        /// True if each is a call, a block, or a piece of one, as the next request has it.
-        native: bool = false, default;
-        on: &'static [Rule] = &[], "leak::list";
-    }
-
-    /// The meaning of `[DONE]`: it ends its message.
-    pub(crate) struct DoneSpec = NEW {
-        /// Must be true: a table, so that `warn` has a place.
-        #[serde(rename = "ends")]
-        _ends: () = (), "ends";
-        /// The warning if that has not stopped.
-        warn: Option<WarningCode> = None, "leak::some_word", default;
-        /// The warning if it is missing after a message that has stopped.
-        missing: Option<WarningCode> = None, "leak::some_word", default;
-    }
-
     /// A provider's error. Without a message and a code, they are looked for where providers have
     /// them.
-    pub(crate) struct FailureSpec = NEW {
-        at: Places = "", "leak::text";
-        message: Places = "", "leak::text", default;
-        code: Places = "", "leak::text", default;
+    pub(crate) struct FailureSpec = NEW, ReadFailure, spec: &'static FailureSpec = identity {
+        at: Places = "", "leak::text" => json;
+        message: Places = "", "leak::text", default => json;
+        code: Places = "", "leak::text", default => json;
         /// In an open message, it is an error only if nothing comes after it: until then it is a
         /// warning.
         last: bool = false, default;
@@ -153,23 +134,14 @@ table! {
 
     /// What the beginning of a message says.
     #[serde(default)]
-    pub(crate) struct StartSpec = NEW {
-        id: Places = "", "leak::text";
-        model: Places = "", "leak::text";
+    pub(crate) struct StartSpec = NEW, ReadStart {
+        id: Places = "", "leak::text" => text;
+        model: Places = "", "leak::text" => text;
         /// The time at which the message was begun: a number of seconds, or a date.
-        created: Places = "", "leak::text";
+        created: Places = "", "leak::text" => json;
         /// The warning if a message has no beginning of its own; after the end of another one, it is
         /// passed over.
         late: Option<WarningCode> = None, "leak::some_word";
-    }
-
-    /// What the rules' kinds leave open of a first record.
-    #[serde(default)]
-    pub(crate) struct DetectSpec = NEW {
-        /// All of these stand in it. A row whose rules have no kinds needs one.
-        has: &'static [Places] = &[], "leak::one_or_more";
-        /// None of these stands in it.
-        not: &'static [Places] = &[], "leak::one_or_more";
     }
 
     /// What an agent's log says of its conversation. A prompt and all that follows it, up to the next
@@ -178,29 +150,30 @@ table! {
     /// calls. A call with a known id that has no result yet is a repetition, and so is a second result
     /// for an id: both are passed over.
     #[serde(default)]
-    pub(crate) struct LogSpec = NEW {
+    pub(crate) struct LogSpec = NEW, ReadLog {
         /// Messages have an end of their own: one without it is cut. Places: if one of them holds
         /// anything in any record.
-        ends: End = End::No;
+        ends: End = End::No => something;
         /// The counts of a message are those of its session so far.
         cumulative: bool = false;
         /// A flag: a record is a subagent's. It is passed over, unless the first one is: then the log
         /// is that subagent's.
-        subagent: Places = "", "leak::text";
+        subagent: Places = "", "leak::text" => json;
     }
 
     /// The meaning of the objects of some kinds. What it emits comes in the order of its fields.
     #[serde(default)]
-    pub(crate) struct Rule = NEW {
+    pub(crate) struct Rule = NEW,
+        ReadRule, spec: &'static Rule = identity, holds: RuleContent = RuleContent::new {
         /// The kinds, with `|` between them: words, which may begin or end with `*`. Empty for objects
         /// without a kind; missing for all.
         kind: Word = ANY, "leak::text";
         /// The rule applies only if something stands at each of these; at a flag's, one of its words.
-        has: &'static [Places] = &[], "leak::one_or_more";
+        has: &'static [Places] = &[], "leak::one_or_more" => something;
         /// And if nothing stands at any of these.
-        not: &'static [Places] = &[], "leak::one_or_more";
+        not: &'static [Places] = &[], "leak::one_or_more" => something;
         /// And if each of these places holds one of these words.
-        is: &'static [(Places, Word)] = &[], "leak::pairs";
+        is: &'static [(Places, Word)] = &[], "leak::pairs" => json;
         /// What else must stand there for a first record to prove the format.
         needs: &'static [Places] = &[], "leak::one_or_more";
         /// The only members that a first record has, to prove the format.
@@ -231,9 +204,9 @@ table! {
         channel: Word = "", "leak::text";
         /// The number of the choice that it is of, as are the objects inside. Where a row has choices,
         /// its message has stopped when all of them have.
-        choice: Places = "", "leak::text";
+        choice: Places = "", "leak::text" => index;
         /// The index or name of the block or part that it is of.
-        at: &'static [Places] = &[], "leak::one_or_more";
+        at: &'static [Places] = &[], "leak::one_or_more" => index;
         /// A block begins.
         open: bool = false;
         /// A block ends.
@@ -241,52 +214,52 @@ table! {
         /// A new thought begins, apart from the last one.
         part: bool = false, "new";
         /// Members for the next start.
-        session: StartSpec = StartSpec::NEW;
+        session: StartSpec = StartSpec::NEW => table;
         /// The message that it is of, and who wrote that: what is not the model's is passed over. A
         /// prompt that comes again ends nothing.
-        of: Places = "", "leak::text";
-        role: Places = "", "leak::text";
+        of: Places = "", "leak::text" => text;
+        role: Places = "", "leak::text" => text;
 
         /// The message, or a piece of it, as the next request has it.
-        native: Places = "", "leak::text";
+        native: Places = "", "leak::text" => json;
         /// Where a text stands as well, it is a thought if its part holds one.
-        thought: Places = "", "leak::text";
+        thought: Places = "", "leak::text" => text;
         /// The text is passed over if this is true: a marker of the model's.
-        hidden: Places = "", "leak::text";
-        text: Places = "", "leak::text";
-        refusal: Places = "", "leak::text";
-        signature: Places = "", "leak::text";
-        redacted: Places = "", "leak::text";
-        call: Option<CallSpec> = None;
-        result: Option<ResultSpec> = None;
+        hidden: Places = "", "leak::text" => json;
+        text: Places = "", "leak::text" => text;
+        refusal: Places = "", "leak::text" => text;
+        signature: Places = "", "leak::text" => text;
+        redacted: Places = "", "leak::text" => text;
+        call: Option<CallSpec> = None => table;
+        result: Option<ResultSpec> = None => table;
         /// Objects inside, as `PLACES > GROUP`: those of a list, or one by itself.
-        each: &'static [Word] = &[], "leak::one_or_more";
-        block: Option<BlockSpec> = None;
+        each: &'static [Word] = &[], "leak::one_or_more" => objects;
+        block: Option<BlockSpec> = None => table;
         /// Places of blocks that are named after their last key. A list is one block.
-        blocks: &'static [Places] = &[], "leak::one_or_more";
+        blocks: &'static [Places] = &[], "leak::one_or_more" => json;
         /// An object that is a block if it has members that are no counts of the rule's.
-        rest: Option<BlockSpec> = None;
+        rest: Option<BlockSpec> = None => table;
         /// A record of another format, whose message is the row's. The rule applies only if there is one.
-        wraps: Option<WrapSpec> = None;
+        wraps: Option<WrapSpec> = None => table;
         /// The index or id of a call that ends. Where the record has none, all calls end.
-        call_end: Places = "", "leak::text";
-        warn: Option<WarnSpec> = None;
+        call_end: Places = "", "leak::text" => index;
+        warn: Option<WarnSpec> = None => text;
         /// An event of another provider's, for `--raw`, or a member that no event has.
-        provider_event: Places = "", "leak::text";
+        provider_event: Places = "", "leak::text" => json;
         /// The objects of the counts, or lists of them, of which each is of another model.
-        usage: &'static [Places] = &[], "leak::one_or_more";
+        usage: &'static [Places] = &[], "leak::one_or_more" => json;
         /// What its counts are of, if not of the message as far as it has come.
         total: Total = Total::No;
-        finish: Places = "", "leak::text";
-        stop_sequence: Places = "", "leak::text";
+        finish: Places = "", "leak::text" => text;
+        stop_sequence: Places = "", "leak::text" => text;
         /// The provider's error.
-        error: Option<FailureSpec> = None, "failure";
+        error: Option<FailureSpec> = None, "failure" => table;
         /// The message has a reason to stop; what it cost may follow.
         stop: bool = false;
-        end: End = End::No;
+        end: End = End::No => json;
         /// What no word says. A user's row has none.
         #[serde(skip)]
-        hook: Option<Hook> = None;
+        hook: Option<Hook> = None => json;
     }
 }
 
@@ -357,29 +330,63 @@ pub(crate) enum End {
 }
 
 table! {
+    /// Objects that stand in others: `each` leads to them.
+    pub(crate) struct Group = NEW {
+        #[serde(skip)]
+        name: Word = "";
+        kind: &'static [Places] = &[], "leak::one_or_more", default;
+        /// True if each is a record of its own that stands in a string, as JSON.
+        encoded: bool = false, default;
+        /// True if each is a call, a block, or a piece of one, as the next request has it.
+        native: bool = false, default;
+        on: &'static [Rule] = &[], "leak::list";
+    }
+
+    /// What the rules' kinds leave open of a first record.
+    #[serde(default)]
+    pub(crate) struct DetectSpec = NEW {
+        /// All of these stand in it. A row whose rules have no kinds needs one.
+        has: &'static [Places] = &[], "leak::one_or_more";
+        /// None of these stands in it.
+        not: &'static [Places] = &[], "leak::one_or_more";
+    }
+
+    /// The meaning of `[DONE]`: it ends its message.
+    pub(crate) struct DoneSpec = NEW {
+        /// Must be true: a table, so that `warn` has a place.
+        #[serde(rename = "ends")]
+        _ends: () = (), "ends";
+        /// The warning if that has not stopped.
+        warn: Option<WarningCode> = None, "leak::some_word", default;
+        /// The warning if it is missing after a message that has stopped.
+        missing: Option<WarningCode> = None, "leak::some_word", default;
+    }
+}
+
+placed! {
     /// A call, or a piece of one.
     #[serde(default)]
-    pub(crate) struct CallSpec = NEW {
+    pub(crate) struct CallSpec = NEW, ReadCall, spec: &'static CallSpec = identity {
         /// What its pieces have in common, if that is not their id.
-        key: &'static [Places] = &[], "leak::one_or_more";
-        id: Places = "", "leak::text";
-        name: Places = "", "leak::text";
+        key: &'static [Places] = &[], "leak::one_or_more" => index;
+        id: Places = "", "leak::text" => text;
+        name: Places = "", "leak::text" => text;
         /// A string holds a piece of the arguments' JSON, any other value is all of them.
-        arguments: Places = "", "leak::places";
+        arguments: Places = "", "leak::places" => json;
         /// A flag: the arguments are text.
-        free: Places = "", "leak::text";
+        free: Places = "", "leak::text" => json;
         /// What the model wrote in place of arguments that can be read.
-        invalid: Places = "", "leak::text";
+        invalid: Places = "", "leak::text" => json;
         /// A flag: the provider runs the tool.
-        provider: Places = "", "leak::text";
-        signature: Places = "", "leak::text";
+        provider: Places = "", "leak::text" => json;
+        signature: Places = "", "leak::text" => text;
         /// The provider's second id, of the item that the call is.
-        item: Places = "", "leak::text";
+        item: Places = "", "leak::text" => text;
         /// The set of tools that the name is of.
-        namespace: Places = "", "leak::text";
+        namespace: Places = "", "leak::text" => text;
         /// The provider's type of the call, if it is no plain function.
         #[serde(rename = "type")]
-        of_type: Places = "", "leak::text";
+        of_type: Places = "", "leak::text" => text;
         /// The call goes on in such records until there is another.
         until: bool = false, "other";
     }
@@ -387,32 +394,32 @@ table! {
     /// A tool's result. That of a block comes in pieces, which are lists, or whole; then it is null if
     /// it never comes.
     #[serde(default)]
-    pub(crate) struct ResultSpec = NEW {
+    pub(crate) struct ResultSpec = NEW, ReadResult, spec: &'static ResultSpec = identity {
         /// There is one only if this flag is set.
         #[serde(rename = "if")]
-        condition: Places = "", "leak::text";
-        id: Places = "", "leak::text";
+        condition: Places = "", "leak::text" => json;
+        id: Places = "", "leak::text" => text;
         /// `call:` is the name of the log's last call.
-        name: Places = "", "leak::text";
-        output: Places = "", "leak::places";
-        is_error: Places = "", "leak::text";
-        is_ok: Places = "", "leak::text";
+        name: Places = "", "leak::text" => text;
+        output: Places = "", "leak::places" => json;
+        is_error: Places = "", "leak::text" => json;
+        is_ok: Places = "", "leak::text" => json;
     }
 
     /// A record of another format, as an object or as JSON in a string.
-    pub(crate) struct WrapSpec = NEW {
-        at: Places = "", "leak::text";
+    pub(crate) struct WrapSpec = NEW, ReadWrap, known: Vec<&'static Format> = WrapSpec::known {
+        at: Places = "", "leak::text" => json;
         /// The formats that it may be in. The first record of a message says which.
         formats: &'static [Word] = &[], "leak::one_or_more";
     }
 
     /// A value without an event of its own. If it is a list, each element is one.
     #[serde(default)]
-    pub(crate) struct BlockSpec = NEW {
-        name: Places = "", "leak::text";
-        at: Places = "", "leak::text";
+    pub(crate) struct BlockSpec = NEW, ReadBlock, spec: &'static BlockSpec = identity {
+        name: Places = "", "leak::text" => text;
+        at: Places = "", "leak::text" => json;
         /// Text in place of a value.
-        text: Places = "", "leak::text";
+        text: Places = "", "leak::text" => text;
     }
 }
 
@@ -424,6 +431,40 @@ pub(crate) struct WarnSpec {
     pub(crate) code: WarningCode,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) text: Places,
+}
+
+impl WrapSpec {
+    /// Returns the formats that the record may be in.
+    fn known(&self) -> Vec<&'static Format> {
+        self.formats.iter().filter_map(|name| find(name)).collect()
+    }
+}
+
+impl Placed for WarnSpec {
+    type Read = Place;
+
+    fn read(&'static self, wanted: Wanted, reader: &mut PlaceReader<'_>) -> Place {
+        self.text.read(wanted, reader)
+    }
+}
+
+impl Placed for Hook {
+    type Read = Place;
+
+    fn read(&'static self, wanted: Wanted, reader: &mut PlaceReader<'_>) -> Place {
+        self.at.read(wanted, reader)
+    }
+}
+
+impl Placed for End {
+    type Read = Place;
+
+    fn read(&'static self, wanted: Wanted, reader: &mut PlaceReader<'_>) -> Place {
+        match self {
+            End::If(places) => places.read(wanted, reader),
+            End::No | End::Yes | End::Stopped => Place::default(),
+        }
+    }
 }
 
 impl Spec {
@@ -543,16 +584,6 @@ pub(crate) fn split_flag(places: &str) -> (&str, Option<&str>) {
 /// Returns the places of an `each`, and the name of the group that it leads to.
 pub(crate) fn split_each(each: Word) -> Option<(Places, Word)> {
     each.split_once('>').map(|(places, name)| (places.trim_ascii(), name.trim_ascii()))
-}
-
-impl End {
-    /// Returns the places that say whether it is the end; none, if no place does.
-    pub(crate) fn places(self) -> Places {
-        match self {
-            End::If(places) => places,
-            End::No | End::Yes | End::Stopped => "",
-        }
-    }
 }
 
 /// True, false, or a word.

@@ -7,8 +7,10 @@ use smallvec::SmallVec;
 
 use crate::format::machine::evidence;
 use crate::format::machine::layout::{JOINT, ReadObject, RecordValues, RowTables, Table, Value};
-use crate::format::machine::rule::{Place, ReadRule, RecordPlaces, Way};
-use crate::format::spec::{CallSpec, Word, fits, is_one_of, paths, split_test};
+use crate::format::machine::rule::{Place, Way};
+use crate::format::spec::{
+    CallSpec, ReadRule, RecordPlaces, Word, fits, is_one_of, paths, split_test,
+};
 use crate::json::{self, Str};
 
 /// What stands at the places of one object.

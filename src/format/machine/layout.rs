@@ -19,10 +19,11 @@ use std::sync::OnceLock;
 use smallvec::SmallVec;
 
 use crate::format::machine::rule::{
-    Place, ReadRule, RecordPlaces, RowFlags, Wanted, Way, each_place_of, keys,
+    Place, PlaceReader, RowFlags, Wanted, Way, each_place_of, keys,
 };
 use crate::format::spec::{
-    ANY, Group, Places, Rule, Spec, Word, fits, is_keyed, paths, split_flag, split_test,
+    ANY, Group, Places, ReadRule, RecordPlaces, Rule, Spec, Word, fits, is_keyed, paths,
+    split_flag, split_test,
 };
 use crate::format::support::misnamed::holds_members;
 use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str};
@@ -360,9 +361,7 @@ impl<'t> OpenObject<'_, 't> {
             }
             Wanted::Index => Value::Index(u64::from_json(reader)?),
             Wanted::Group(number) => self.objects(number, reader)?,
-            Wanted::Json | Wanted::Something | Wanted::Nothing => {
-                Value::Json(RawJson::from_json(reader)?.get())
-            }
+            Wanted::Json | Wanted::Something => Value::Json(RawJson::from_json(reader)?.get()),
         };
         self.values.add(self.begin + slot.number, value);
         Ok(())
@@ -551,13 +550,13 @@ impl Layout {
             let kinds = paths(rule.kind).filter(|kind| rule.is_named() && kind.contains('*'));
             layout.patterns.extend(kinds);
             let place = &mut |places, wanted| layout.place(places, wanted, record);
-            let rule = ReadRule::new(rule, spec, place);
+            let rule = PlaceReader::new(spec.groups, place).table(rule);
             layout.rules.push(rule);
         }
         layout.is_complete = true;
         if is_record {
             let mut place = |places, wanted| layout.place(places, wanted, record);
-            let row = RecordPlaces::new(spec, &mut place);
+            let row = PlaceReader::new(spec.groups, &mut place).table(spec);
             let places = record.iter().map(|(places, wanted)| place(places, *wanted)).collect();
             (layout.record, layout.of_record) = (row, places);
         }
@@ -566,9 +565,6 @@ impl Layout {
 
     /// Adds a place of the object.
     fn place(&mut self, places: Places, wanted: Wanted, record: &[OfRecord]) -> Place {
-        if wanted == Wanted::Nothing {
-            return Place::default();
-        }
         let mut part = |places| self.place(places, Wanted::Json, record);
         let (written, words) = split_places(places);
         // A word can be compared with a value that is read as JSON.
@@ -621,16 +617,24 @@ impl Layout {
             node.is_asked |= is_asked;
             node.inner(key)
         });
-        let is_same = |slot: &&NodeSlot| {
+        let is_same = |slot: &&mut NodeSlot| {
             slot.begins == begins.as_bytes()
-                && (slot.wanted == wanted || wanted == Wanted::Something)
+                && (slot.wanted == wanted || [slot.wanted, wanted].contains(&Wanted::Something))
         };
-        let known = node.slots.iter().find(is_same).map(|slot| slot.number);
-        let slot = known.unwrap_or(self.size);
-        if known.is_none() {
-            node.slots.push(NodeSlot { wanted, begins: begins.as_bytes(), number: slot });
-            self.size += 1;
-        }
+        let slot = match node.slots.iter_mut().find(is_same) {
+            Some(known) => {
+                if known.wanted == Wanted::Something {
+                    known.wanted = wanted;
+                }
+                known.number
+            }
+            None => {
+                let new = NodeSlot { wanted, begins: begins.as_bytes(), number: self.size };
+                node.slots.push(new);
+                self.size += 1;
+                new.number
+            }
+        };
         match wanted {
             Wanted::Group(group) => Way::Objects { slot, group },
             _ => Way::Slot(slot),

@@ -6,10 +6,9 @@ use std::io;
 
 use crate::event::{Kind, ProviderEvent, WarningCode};
 use crate::format::machine::fields::Fields;
-use crate::format::machine::rule::{ReadFailure, ReadRule};
 use crate::format::machine::state::Chunked;
 use crate::format::machine::{Closing, Machine};
-use crate::format::spec::is_one_of;
+use crate::format::spec::{ReadFailure, ReadRule, is_one_of};
 use crate::format::support::emit::output;
 use crate::format::support::emitted::hash;
 use crate::format::support::prelude::*;
@@ -104,7 +103,8 @@ impl Machine {
         if !tells || !fields.is_record || (rule.holds.nothing && !rule.spec.prompt) {
             return Ok(false);
         }
-        let is_subagents = fields.flag(&fields.record_places().subagent);
+        let log = fields.record_places().log.as_ref();
+        let is_subagents = log.is_some_and(|log| fields.flag(&log.subagent));
         let side = &mut self.log.side;
         *side = match *side {
             Side::Unknown if is_subagents => Side::Subagent,

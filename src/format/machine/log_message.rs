@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::io;
 
-use crate::format::machine::rule::{ReadRule, RowFlags};
+use crate::format::machine::rule::RowFlags;
+use crate::format::spec::ReadRule;
 use crate::format::support::emit::Slot;
 use crate::format::support::emitted::{SaidPieces, hash};
 use crate::format::support::prelude::*;

@@ -37,10 +37,12 @@ use crate::event::{self, FinishReason, Key, Kind, Of, Piece, ProviderEvent, Warn
 use crate::format::machine::fields::{Fields, Index};
 pub(in crate::format) use crate::format::machine::layout::RowTables;
 use crate::format::machine::layout::{RecordValues, Table};
-use crate::format::machine::rule::{Place, ReadFailure, ReadRule, ReadStart, Within};
+use crate::format::machine::rule::Place;
 use crate::format::machine::state::{MessageState, Scope};
 use crate::format::repeatable::Repeatable;
-use crate::format::spec::{Begin, End, Row, Spec, Total, Word, fits, is_one_of};
+use crate::format::spec::{
+    Begin, End, ReadFailure, ReadRule, ReadStart, Row, Spec, Total, Word, fits, is_one_of,
+};
 use crate::format::support::emit::{Slot, output};
 use crate::format::support::emitted::{GrownText, hash};
 use crate::format::support::finish;
@@ -235,7 +237,7 @@ impl Machine {
         self.log.is_in_trouble = false;
         self.log.has_ends |= match self.spec.log.map_or(End::No, |log| log.ends) {
             End::No => false,
-            End::If(_) => fields.has(&places.ends),
+            End::If(_) => places.log.as_ref().is_some_and(|log| fields.has(&log.ends)),
             End::Yes | End::Stopped => true,
         };
         let is_known = self.rules(scope, fields, out)?;
@@ -324,7 +326,7 @@ impl Machine {
         if let Some(Index::Number(choice)) = fields.index(&rule.choice) {
             scope.choice = choice;
         }
-        self.enter(&rule.at, &mut scope, fields, out)?;
+        self.enter(rule, &mut scope, fields, out)?;
         self.repeats &= !self.keeps(rule, scope);
         let reason = self.reason(rule, fields);
         scope.is_last |= reason.is_some();
@@ -461,26 +463,26 @@ impl Machine {
     /// Finds the block or the part that an object is of.
     fn enter(
         &mut self,
-        at: &Within,
+        rule: &ReadRule,
         scope: &mut Scope,
         fields: Fields,
         out: &mut EventOut,
     ) -> Done {
-        match at {
-            Within::Message => {}
-            Within::Block { index, opens } => {
+        match rule.at.as_slice() {
+            [] => {}
+            [index] if self.tables.flags.has_blocks => {
                 let index = fields.index(index).map(|index| match index {
                     Index::Number(number) => number,
                     name => hash(&name),
                 });
                 let blocks = &mut self.open.blocks;
-                let index = match opens {
+                let index = match rule.spec.open {
                     true => blocks.place_new(index, out)?,
                     false => blocks.place(index, out)?,
                 };
-                scope.block = Some((index, *opens));
+                scope.block = Some((index, rule.spec.open));
             }
-            Within::Part(names) => {
+            names => {
                 let names: SmallVec<[_; 2]> =
                     names.iter().map(|place| fields.index(place)).collect();
                 let key = (scope.choice, scope.part, &names);
@@ -511,7 +513,8 @@ impl Machine {
                 self.log.trouble = Some(log::AgentTrouble { json, ..log::AgentTrouble::default() });
             }
             let default = if is_agents { log::TROUBLE } else { "" };
-            out.warn(warn.code, fields.text(&rule.warn).as_deref().map_or(default, Str::as_str))?;
+            let text = rule.warn.as_ref().and_then(|place| fields.text(place));
+            out.warn(warn.code, text.as_deref().map_or(default, Str::as_str))?;
         }
         self.texts(rule, scope, fields, out)?;
         // Beside other content, there is one only if anything of it stands there.
@@ -523,7 +526,7 @@ impl Machine {
             self.call(call, scope, fields, out)?;
         }
         if let Some(hook) = &rule.spec.hook
-            && let Some(json) = fields.json(&rule.hook)
+            && let Some(json) = rule.hook.as_ref().and_then(|place| fields.json(place))
         {
             self.open.saw_call();
             (hook.run)(&Object::new(&json), self.open.calls(scope.choice), out)?;
@@ -726,9 +729,10 @@ impl Machine {
         let named = rule.block.as_ref();
         let named =
             named.and_then(|block| Some((fields.word(&block.name)?, fields.json(&block.at)?)));
-        let others = rule.blocks.iter();
-        let others =
-            others.filter_map(|(name, place)| Some((Cow::Borrowed(*name), fields.json(place)?)));
+        let last = |places: Word| places.rsplit_once('.').map_or(places, |(_, key)| key);
+        let others = rule.spec.blocks.iter().zip(&rule.blocks);
+        let others = others
+            .filter_map(|(places, place)| Some((Cow::Borrowed(last(places)), fields.json(place)?)));
         let rest = rule.rest.as_ref().and_then(|rest| {
             let json = fields.json(&rest.at)?;
             has_more(rule, rest.spec.at, &json).then_some((fields.word(&rest.name)?, json))

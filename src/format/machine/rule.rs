@@ -2,23 +2,20 @@
 
 use std::collections::HashSet;
 
-use crate::format::format::Format;
 use crate::format::spec::{
-    Begin, BlockSpec, CallSpec, Cumulative, End, Extents, FailureSpec, Places, ResultSpec, Rule,
-    Spec, StartSpec, Total, Weak, Word, WrapSpec, split_each,
+    Begin, Cumulative, End, Extents, Group, Places, Rule, Spec, Total, Weak, Word, split_each,
 };
-use crate::format::table::find;
 
 /// The places of a value, as they are read; none, where a row says nothing.
 #[derive(Default)]
-pub(super) struct Place {
+pub(in crate::format) struct Place {
     pub(super) ways: Vec<Way>,
     /// The words of a flag.
     pub(super) words: Option<Word>,
 }
 
 /// Where a place leads.
-pub(super) enum Way {
+pub(in crate::format) enum Way {
     /// To the value in a slot.
     Slot(usize),
     /// To the objects in a slot, which are of the group of this number.
@@ -54,131 +51,11 @@ pub(in crate::format) enum Wanted {
     Group(usize),
     /// Whatever else it is.
     Something,
-    /// It is not read with the record: it is for the detector, or says what stands in a value.
-    Nothing,
-}
-
-/// A rule and its places.
-pub(super) struct ReadRule {
-    pub(super) spec: &'static Rule,
-    pub(super) holds: RuleContent,
-    pub(super) has: Vec<Place>,
-    pub(super) not: Vec<Place>,
-    pub(super) is: Vec<(Place, Word)>,
-    pub(super) choice: Place,
-    pub(super) at: Within,
-    pub(super) session: ReadStart,
-    pub(super) of: Place,
-    pub(super) role: Place,
-    pub(super) native: Place,
-    pub(super) thought: Place,
-    pub(super) hidden: Place,
-    pub(super) text: Place,
-    pub(super) refusal: Place,
-    pub(super) signature: Place,
-    pub(super) redacted: Place,
-    pub(super) call: Option<ReadCall>,
-    pub(super) result: Option<ReadResult>,
-    pub(super) each: Vec<Place>,
-    pub(super) block: Option<ReadBlock>,
-    /// The names of blocks, and their places.
-    pub(super) blocks: Vec<(Word, Place)>,
-    pub(super) rest: Option<ReadBlock>,
-    pub(super) wraps: Option<ReadWrap>,
-    pub(super) call_end: Place,
-    /// The text of the warning.
-    pub(super) warn: Place,
-    pub(super) provider_event: Place,
-    pub(super) usage: Vec<Place>,
-    pub(super) finish: Place,
-    pub(super) stop_sequence: Place,
-    pub(super) error: Option<ReadFailure>,
-    pub(super) end: Place,
-    /// The place of what no word says.
-    pub(super) hook: Place,
-}
-
-/// Where in its message an object stands.
-pub(super) enum Within {
-    Message,
-    /// In the block of this index, or name. Where the rules of a row open blocks, one place is that.
-    Block {
-        index: Place,
-        opens: bool,
-    },
-    /// In the part that has these indexes or names.
-    Part(Vec<Place>),
-}
-
-/// A call and its places.
-pub(super) struct ReadCall {
-    pub(super) spec: &'static CallSpec,
-    pub(super) key: Vec<Place>,
-    pub(super) id: Place,
-    pub(super) name: Place,
-    pub(super) arguments: Place,
-    pub(super) free: Place,
-    pub(super) invalid: Place,
-    pub(super) provider: Place,
-    pub(super) signature: Place,
-    pub(super) item: Place,
-    pub(super) namespace: Place,
-    pub(super) of_type: Place,
-}
-
-/// A result and its places.
-pub(super) struct ReadResult {
-    pub(super) spec: &'static ResultSpec,
-    pub(super) condition: Place,
-    pub(super) id: Place,
-    pub(super) name: Place,
-    pub(super) output: Place,
-    pub(super) is_error: Place,
-    pub(super) is_ok: Place,
-}
-
-/// The places of a block.
-pub(super) struct ReadBlock {
-    pub(super) spec: &'static BlockSpec,
-    pub(super) name: Place,
-    pub(super) at: Place,
-    pub(super) text: Place,
-}
-
-/// A record of another format: its place, and the formats that it may be in.
-pub(super) struct ReadWrap {
-    pub(super) at: Place,
-    pub(super) formats: Vec<&'static Format>,
-}
-
-/// An error and its places.
-pub(super) struct ReadFailure {
-    pub(super) spec: &'static FailureSpec,
-    pub(super) at: Place,
-    pub(super) message: Place,
-    pub(super) code: Place,
-}
-
-/// The places of what the beginning of a message says.
-#[derive(Default)]
-pub(super) struct ReadStart {
-    pub(super) id: Place,
-    pub(super) model: Place,
-    pub(super) created: Place,
-}
-
-/// What every record is asked for.
-#[derive(Default)]
-pub(super) struct RecordPlaces {
-    pub(super) start: ReadStart,
-    pub(super) session: ReadStart,
-    pub(super) subagent: Place,
-    pub(super) ends: Place,
 }
 
 /// What a rule holds.
-#[derive(Clone, Copy)]
-pub(super) struct RuleContent {
+#[derive(Clone, Copy, Default)]
+pub(in crate::format) struct RuleContent {
     /// Something of what the model wrote, beside a call or a result.
     pub(super) more_than_calls: bool,
     /// Something of what the model wrote, or the beginning of a message.
@@ -216,186 +93,159 @@ pub(super) struct RowFlags {
     pub(super) has_origins: bool,
     /// Nothing else says when a message has stopped, and its end asks for that.
     pub(super) stops_by_finish: bool,
+    /// Rules open blocks: one place of `at` is that of a block, and not of a part.
+    pub(super) has_blocks: bool,
 }
 
 /// Makes places of what a row says.
-struct PlaceReader<'r>(&'r mut dyn FnMut(Places, Wanted) -> Place);
-
-impl PlaceReader<'_> {
-    fn one(&mut self, places: Places, wanted: Wanted) -> Place {
-        if places.is_empty() { Place::default() } else { (self.0)(places, wanted) }
-    }
-
-    fn text(&mut self, places: Places) -> Place {
-        self.one(places, Wanted::Text)
-    }
-
-    fn json(&mut self, places: Places) -> Place {
-        self.one(places, Wanted::Json)
-    }
-
-    fn index(&mut self, places: Places) -> Place {
-        self.one(places, Wanted::Index)
-    }
-
-    fn all(&mut self, all: &[Places], wanted: Wanted) -> Vec<Place> {
-        all.iter().map(|places| self.one(places, wanted)).collect()
-    }
-
-    fn start(&mut self, start: &StartSpec) -> ReadStart {
-        let StartSpec { id, model, created, .. } = *start;
-        ReadStart { id: self.text(id), model: self.text(model), created: self.json(created) }
-    }
-
-    fn call(&mut self, call: &'static CallSpec) -> ReadCall {
-        ReadCall {
-            spec: call,
-            key: self.all(call.key, Wanted::Index),
-            id: self.text(call.id),
-            name: self.text(call.name),
-            signature: self.text(call.signature),
-            item: self.text(call.item),
-            namespace: self.text(call.namespace),
-            of_type: self.text(call.of_type),
-            arguments: self.json(call.arguments),
-            free: self.json(call.free),
-            invalid: self.json(call.invalid),
-            provider: self.json(call.provider),
-        }
-    }
-
-    fn result(&mut self, result: &'static ResultSpec) -> ReadResult {
-        ReadResult {
-            spec: result,
-            id: self.text(result.id),
-            name: self.text(result.name),
-            condition: self.json(result.condition),
-            output: self.json(result.output),
-            is_error: self.json(result.is_error),
-            is_ok: self.json(result.is_ok),
-        }
-    }
-
-    fn block(&mut self, block: &'static BlockSpec) -> ReadBlock {
-        ReadBlock {
-            spec: block,
-            name: self.text(block.name),
-            text: self.text(block.text),
-            at: self.json(block.at),
-        }
-    }
-
-    fn wrap(&mut self, wrap: &'static WrapSpec) -> ReadWrap {
-        let formats = wrap.formats.iter().filter_map(|name| find(name)).collect();
-        ReadWrap { at: self.json(wrap.at), formats }
-    }
-
-    fn failure(&mut self, error: &'static FailureSpec) -> ReadFailure {
-        ReadFailure {
-            spec: error,
-            at: self.json(error.at),
-            message: self.json(error.message),
-            code: self.json(error.code),
-        }
-    }
+pub(in crate::format) struct PlaceReader<'r> {
+    groups: &'r [Group],
+    read: &'r mut dyn FnMut(Places, Wanted) -> Place,
 }
 
-impl ReadRule {
-    /// Returns a rule of a row with what `read` makes of its places. What only has to stand somewhere
-    /// comes after what is read.
+/// What a row says with places.
+pub(in crate::format) trait Placed: 'static {
+    /// It, as it is read.
+    type Read;
+
+    fn read(&'static self, wanted: Wanted, reader: &mut PlaceReader<'_>) -> Self::Read;
+}
+
+/// Declares tables of rows, as [`table`](crate::leak::table) does, and for each the struct of its places
+/// as they are read: the fields with `=>`, and before them what else is worked out.
+macro_rules! placed {
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis struct $Name:ident = $NEW:ident, $Read:ident
+        $(, $more:ident: $More:ty = $work_out:path)* {$(
+            $(#[$about:meta])*
+            $field:ident: $Type:ty = $new:expr $(, $read:literal)? $(, $default:ident)? $(=> $how:ident)?;
+        )*}
+    )+) => {
+        $crate::leak::table! {$(
+            $(#[$meta])*
+            $vis struct $Name = $NEW {$(
+                $(#[$about])*
+                $field: $Type = $new $(, $read)? $(, $default)?;
+            )*}
+        )+}
+
+        $(
+            /// The places of the table.
+            #[derive(Default)]
+            pub(in crate::format) struct $Read {
+                $(pub(in crate::format) $more: $More,)*
+                $($(pub(in crate::format) $field: placed!($how $Type),)?)*
+            }
+
+            impl Placed for $Name {
+                type Read = $Read;
+
+                fn read(&'static self, _: Wanted, reader: &mut PlaceReader<'_>) -> $Read {
+                    $Read {
+                        $($more: $work_out(self),)*
+                        $($($field: reader.$how(&self.$field),)?)*
+                    }
+                }
+            }
+
+            impl Default for &'static $Name {
+                fn default() -> Self {
+                    &$Name::$NEW
+                }
+            }
+        )+
+    };
+    ($how:ident $Type:ty) => { <$Type as Placed>::Read };
+}
+
+pub(in crate::format) use placed;
+
+impl<'r> PlaceReader<'r> {
     pub(super) fn new(
-        rule: &'static Rule,
-        spec: &Spec,
-        read: &mut dyn FnMut(Places, Wanted) -> Place,
-    ) -> ReadRule {
-        let mut read = PlaceReader(read);
-        let number = |name| spec.groups.iter().position(|group| group.name == name);
-        let leads = rule.each.iter().filter_map(|each| split_each(each));
-        let leads = leads.filter_map(|(places, name)| Some((places, number(name)?)));
-        let name = |places: Places| places.rsplit_once('.').map_or(places, |(_, key)| key);
-        let read_rule = ReadRule {
-            spec: rule,
-            holds: RuleContent::new(rule),
-            thought: read.text(rule.thought),
-            text: read.text(rule.text),
-            refusal: read.text(rule.refusal),
-            signature: read.text(rule.signature),
-            redacted: read.text(rule.redacted),
-            session: read.start(&rule.session),
-            of: read.text(rule.of),
-            role: read.text(rule.role),
-            finish: read.text(rule.finish),
-            stop_sequence: read.text(rule.stop_sequence),
-            choice: read.index(rule.choice),
-            at: Within::new(rule, spec, read.all(rule.at, Wanted::Index)),
-            call: rule.call.as_ref().map(|call| read.call(call)),
-            result: rule.result.as_ref().map(|result| read.result(result)),
-            block: rule.block.as_ref().map(|block| read.block(block)),
-            rest: rule.rest.as_ref().map(|rest| read.block(rest)),
-            wraps: rule.wraps.as_ref().map(|wrap| read.wrap(wrap)),
-            warn: rule.warn.map_or_else(Place::default, |warn| read.text(warn.text)),
-            error: rule.error.as_ref().map(|error| read.failure(error)),
-            hook: rule.hook.map_or_else(Place::default, |hook| read.json(hook.at)),
-            blocks: rule.blocks.iter().map(|it| (name(it), read.json(it))).collect(),
-            usage: read.all(rule.usage, Wanted::Json),
-            native: read.json(rule.native),
-            hidden: read.json(rule.hidden),
-            provider_event: read.json(rule.provider_event),
-            call_end: read.index(rule.call_end),
-            end: read.json(rule.end.places()),
-            is: rule.is.iter().map(|(places, words)| (read.json(places), *words)).collect(),
-            has: read.all(rule.has, Wanted::Something),
-            not: read.all(rule.not, Wanted::Something),
-            each: leads.map(|(places, group)| read.one(places, Wanted::Group(group))).collect(),
-        };
-        read.all(rule.needs, Wanted::Nothing);
-        if let Weak::Without(places) = rule.weak {
-            read.one(places, Wanted::Nothing);
-        }
-        read_rule
+        groups: &'r [Group],
+        read: &'r mut dyn FnMut(Places, Wanted) -> Place,
+    ) -> PlaceReader<'r> {
+        PlaceReader { groups, read }
+    }
+
+    pub(in crate::format) fn text<P: Placed>(&mut self, places: &'static P) -> P::Read {
+        places.read(Wanted::Text, self)
+    }
+
+    pub(in crate::format) fn json<P: Placed>(&mut self, places: &'static P) -> P::Read {
+        places.read(Wanted::Json, self)
+    }
+
+    pub(in crate::format) fn index<P: Placed>(&mut self, places: &'static P) -> P::Read {
+        places.read(Wanted::Index, self)
+    }
+
+    pub(in crate::format) fn something<P: Placed>(&mut self, places: &'static P) -> P::Read {
+        places.read(Wanted::Something, self)
+    }
+
+    /// Reads a table, whose fields say what is wanted of them.
+    pub(in crate::format) fn table<P: Placed>(&mut self, table: &'static P) -> P::Read {
+        table.read(Wanted::Something, self)
+    }
+
+    /// Reads what `each` leads to: its places, and the group of the objects there.
+    pub(in crate::format) fn objects(&mut self, each: &&'static [Word]) -> Vec<Place> {
+        let number = |name| self.groups.iter().position(|group| group.name == name);
+        let leads = each.iter().filter_map(|each| split_each(each));
+        let leads = leads.filter_map(|(places, name)| Some((places, Wanted::Group(number(name)?))));
+        let leads: Vec<_> = leads.collect();
+        leads.into_iter().map(|(places, wanted)| (self.read)(places, wanted)).collect()
     }
 }
 
-impl Within {
-    fn new(rule: &Rule, spec: &Spec, mut places: Vec<Place>) -> Within {
-        let has_blocks = spec.on.iter().any(|rule| rule.open);
-        match places.as_slice() {
-            [] => Within::Message,
-            [_] if has_blocks => Within::Block { index: places.remove(0), opens: rule.open },
-            _ => Within::Part(places),
-        }
+impl Placed for Places {
+    type Read = Place;
+
+    fn read(&'static self, wanted: Wanted, reader: &mut PlaceReader<'_>) -> Place {
+        if self.is_empty() { Place::default() } else { (reader.read)(self, wanted) }
     }
 }
 
-impl RecordPlaces {
-    /// Returns what `read` makes of the places that are the row's and no rule's.
-    pub(super) fn new(spec: &Spec, read: &mut dyn FnMut(Places, Wanted) -> Place) -> RecordPlaces {
-        let mut read = PlaceReader(read);
-        let log = spec.log.map(|log| (log.subagent, log.ends.places()));
-        let (subagent, ends) = log.unwrap_or_default();
-        let record = RecordPlaces {
-            start: read.start(&spec.start),
-            session: read.start(&spec.session),
-            subagent: read.json(subagent),
-            ends: read.one(ends, Wanted::Something),
-        };
-        let kinds = spec.groups.iter().map(|group| group.kind).chain([spec.kind]);
-        for places in kinds.chain([spec.detect.has, spec.detect.not]) {
-            read.all(places, Wanted::Nothing);
-        }
-        for (places, ..) in spec.usage {
-            read.one(places, Wanted::Nothing);
-        }
-        record
+impl Placed for &'static [Places] {
+    type Read = Vec<Place>;
+
+    fn read(&'static self, wanted: Wanted, reader: &mut PlaceReader<'_>) -> Vec<Place> {
+        self.iter().map(|places| places.read(wanted, reader)).collect()
+    }
+}
+
+impl Placed for &'static [(Places, Word)] {
+    type Read = Vec<(Place, Word)>;
+
+    fn read(&'static self, wanted: Wanted, reader: &mut PlaceReader<'_>) -> Self::Read {
+        self.iter().map(|(places, words)| (places.read(wanted, reader), *words)).collect()
+    }
+}
+
+impl<P: Placed> Placed for Option<P> {
+    type Read = Option<P::Read>;
+
+    fn read(&'static self, wanted: Wanted, reader: &mut PlaceReader<'_>) -> Self::Read {
+        self.as_ref().map(|places| places.read(wanted, reader))
     }
 }
 
 /// Calls `see` with each place that is the row's and no rule's, and what is wanted there.
-pub(in crate::format) fn each_place(spec: &Spec, see: &mut dyn FnMut(Places, Wanted)) {
-    RecordPlaces::new(spec, &mut |places, wanted| {
+pub(in crate::format) fn each_place(spec: &'static Spec, see: &mut dyn FnMut(Places, Wanted)) {
+    let mut see = |places, wanted| {
         see(places, wanted);
         Place::default()
-    });
+    };
+    let mut reader = PlaceReader::new(spec.groups, &mut see);
+    reader.table(spec);
+    // What follows is not read with the record: it is for the detector, or of what stands in a value.
+    let kinds = spec.groups.iter().map(|group| &group.kind).chain([&spec.kind]);
+    for places in kinds.chain([&spec.detect.has, &spec.detect.not]) {
+        reader.something(places);
+    }
+    spec.usage.iter().for_each(|(places, ..)| drop(reader.something(places)));
 }
 
 /// Calls `see` with each place of a rule of the row, and what is wanted there.
@@ -404,14 +254,20 @@ pub(in crate::format) fn each_place_of(
     spec: &Spec,
     see: &mut dyn FnMut(Places, Wanted),
 ) {
-    ReadRule::new(rule, spec, &mut |places, wanted| {
+    let mut see = |places, wanted| {
         see(places, wanted);
         Place::default()
-    });
+    };
+    let mut reader = PlaceReader::new(spec.groups, &mut see);
+    reader.table(rule);
+    reader.something(&rule.needs);
+    if let Weak::Without(places) = &rule.weak {
+        reader.something(places);
+    }
 }
 
 /// Returns the keys of all members that a place of the row leads to or through.
-pub(super) fn keys(spec: &Spec) -> HashSet<&'static str> {
+pub(super) fn keys(spec: &'static Spec) -> HashSet<&'static str> {
     let mut keys = HashSet::new();
     let mut see = |places: Places, _| {
         keys.extend(places.split(|c: char| ".|/ {}[]\"?=:,>+".contains(c)));
@@ -422,7 +278,7 @@ pub(super) fn keys(spec: &Spec) -> HashSet<&'static str> {
 }
 
 impl RuleContent {
-    fn new(rule: &Rule) -> RuleContent {
+    pub(in crate::format) fn new(rule: &Rule) -> RuleContent {
         let any = |all: &[Places]| all.iter().any(|places| !places.is_empty());
         let text = any(&[rule.thought, rule.text, rule.refusal]);
         let mark = any(&[rule.signature, rule.redacted]);
@@ -493,6 +349,7 @@ impl RowFlags {
             stops_by_finish: !is_log
                 && any(&|rule, _| rule.end == End::Stopped)
                 && !any(&|rule, _| rule.stop || !rule.choice.is_empty()),
+            has_blocks: spec.on.iter().any(|rule| rule.open),
             has_origins: is_log && any(&|rule, _| !matches!(rule.origin, "" | "all")),
         }
     }

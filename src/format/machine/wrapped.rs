@@ -5,8 +5,8 @@ use std::io;
 use crate::event::{CallPart, Emit, Event, Kind, Loose, Native, Of, Piece};
 use crate::format::machine::Machine;
 use crate::format::machine::fields::Fields;
-use crate::format::machine::rule::ReadRule;
 use crate::format::machine::state::Scope;
+use crate::format::spec::ReadRule;
 use crate::format::support::emit::Halves;
 use crate::format::support::lifecycle::MessageHead;
 use crate::format::support::prelude::*;
@@ -28,7 +28,7 @@ impl Machine {
         }
         let text = json::text(&json);
         let record = Record::new(&scope.inner_frame(&text));
-        if let Some(format) = wrap.formats.iter().find(|format| format.accepts(&record)) {
+        if let Some(format) = wrap.known.iter().find(|format| format.accepts(&record)) {
             let is_same = |wrapped: &Wrapped| wrapped.format == *format;
             if !self.wrapped.as_ref().is_some_and(is_same) {
                 self.wrapped = Some(Wrapped { format, decoder: format.decode() });
