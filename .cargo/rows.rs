@@ -11,7 +11,7 @@ use toml::{Table, Value};
 
 use crate::named;
 
-/// Writes a static for each file of a folder into `to`, named after it.
+/// Writes a row for each file of a folder into `to`, and its format, named after it.
 ///
 /// # Panics
 ///
@@ -21,7 +21,9 @@ pub(crate) fn write(folder: &Path, to: &Path) {
     let mut paths: Vec<PathBuf> = files.map(|file| file.expect("a file of it").path()).collect();
     paths.sort();
     let rows: String = paths.iter().map(|path| row(path)).collect();
-    fs::write(to, rows).expect("the folder for what a build writes");
+    let formats: String = paths.iter().map(|path| format_of(&name(path))).collect();
+    let all = format!("pub(super) mod row {{ use super::*; {rows} }}\n{formats}");
+    fs::write(to, all).expect("the folder for what a build writes");
 }
 
 fn row(path: &Path) -> String {
@@ -35,12 +37,21 @@ fn row(path: &Path) -> String {
         table = parse(&named::expand(&text, &places.collect::<BTreeMap<_, _>>()));
         table.remove("places");
     }
-    let name = path.file_stem().expect("its name").to_string_lossy().replace('-', "_");
-    let (name, spec) = (name.to_uppercase(), structure("Spec", &table));
+    let (name, spec) = (name(path), structure("Spec", &table));
     format!(
-        "pub(super) static {name}: Row = {{ static TABLES: OnceLock<RowTables> = OnceLock::new(); \
+        "pub(in crate::format) static {name}: Row = {{ static TABLES: OnceLock<RowTables> = OnceLock::new(); \
          Row {{ spec: &{spec}, toml: include_str!({path:?}), tables: &TABLES }} }};\n"
     )
+}
+
+fn format_of(name: &str) -> String {
+    format!("pub(in crate::format) static {name}: Format = Format::of(row::{name});\n")
+}
+
+/// Returns the name of the static for a file.
+fn name(path: &Path) -> String {
+    let name = path.file_stem().expect("its name").to_string_lossy();
+    name.replace('-', "_").to_uppercase()
 }
 
 /// A struct of this type: what a table doesn't have is as in `NEW`. A warning has all.

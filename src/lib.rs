@@ -183,9 +183,9 @@
 //!    log of an agent is a row with `log`, as `goose.toml` is. What no row can say is
 //!    `src/format/NAME.rs`: structs with every field optional and borrowed ([`format::payload!`]),
 //!    and a [`format::Decoder`].
-//! 2. Name it in `src/format/rows.rs` and in `src/format/table.rs`. Detection takes the first row
-//!    that recognises a record: a row whose records are a special case of another one's stands
-//!    above it.
+//! 2. Name it in `src/format/table.rs`. Detection takes the first row that recognises a record: a row
+//!    whose records are a special case of another one's stands above it. What code adds to a row (a
+//!    request, a writer) is named in `src/format/rows.rs`.
 //! 3. Add cases: one `CASE.in` for each rule, in `fixtures/format/NAME`.
 //! 4. `UPDATE_FIXTURES=NAME cargo test --test cases` writes the answers of the cases that have NAME
 //!    in their names; read the difference.
