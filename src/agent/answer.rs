@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use crate::agent::echo::RequestTexts;
 use crate::cut::Cut as _;
-use crate::event::owned::Owned;
-use crate::event::{Code, Event, Failure, FinishReason, Kind, Pieces, Reason, Start, Usage};
+use crate::event::{
+    Code, Event, Failure, FinishReason, Kind, OwnedEvent, Pieces, Reason, Start, Usage,
+};
 use crate::format::support::writing::seconds;
 use crate::pipeline::{Config, Pipeline};
 use crate::request::{LastMessage, PendingCall};
@@ -147,7 +148,7 @@ fn date(text: &str) -> Option<u64> {
 
 /// The end of a message that may not count, and what comes after it.
 #[derive(Default)]
-pub(super) struct HeldEnd(Vec<(u64, Owned<Kind<'static>>)>);
+pub(super) struct HeldEnd(Vec<OwnedEvent>);
 
 impl HeldEnd {
     /// True if an event waits until it is known whether the answer counts: it ends a message badly,
@@ -163,8 +164,8 @@ impl HeldEnd {
 
     /// Emits the end. `retried` is the reason why the answer does not count, and is asked for again.
     pub(super) fn release(self, retried: Option<&str>, out: &mut dyn Sink) -> io::Result<()> {
-        self.0.iter().try_for_each(|(choice, kind)| {
-            let kind = match (kind.get(), retried) {
+        self.0.iter().map(OwnedEvent::get).try_for_each(|Event { choice, kind }| {
+            let kind = match (kind, retried) {
                 (Kind::Error(failure), _) => {
                     Kind::Error(Failure { retried: retried.is_some(), ..failure })
                 }
@@ -174,7 +175,7 @@ impl HeldEnd {
                 }
                 (kind, _) => kind,
             };
-            out.feed(&Event { choice: *choice, kind })
+            out.feed(&Event { choice, kind })
         })
     }
 }
@@ -227,7 +228,7 @@ impl Sink for RoundTap<'_, '_> {
         }
         let is_empty = matches!(kind, Kind::Finish(_)) && so_far.message.is_empty;
         if is_empty || so_far.held.waits(&kind) {
-            so_far.held.0.push((event.choice, Owned::new(kind)));
+            so_far.held.0.push(Event { kind, ..*event }.into_owned());
             return Ok(());
         }
         self.out.feed(&Event { kind, ..*event })

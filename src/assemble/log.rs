@@ -6,10 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::mem::discriminant;
 
-use crate::event::owned::Owned;
 use crate::event::{
-    ByChoice, Code, Done, Emit, Event, Failure, Finish, Kind, TOO_MANY_CHOICES, Warning,
-    WarningCode,
+    ByChoice, Code, Done, Emit, Event, Failure, Finish, Kind, OwnedEvent, TOO_MANY_CHOICES,
+    Warning, WarningCode,
 };
 
 /// The most bytes of remarks among the last lines of a message.
@@ -33,8 +32,13 @@ pub(super) struct Logged {
 /// An event that waits for the end.
 struct HeldEvent {
     time: Option<u64>,
-    choice: u64,
-    kind: Owned<Kind<'static>>,
+    event: OwnedEvent,
+}
+
+impl HeldEvent {
+    fn kind(&self) -> Kind<'_> {
+        self.event.get().kind
+    }
 }
 
 #[derive(Default)]
@@ -104,19 +108,18 @@ impl Logged {
         match event.kind {
             Kind::Error(_) => {
                 self.has_failed = true;
-                self.tail
-                    .retain(|held| !matches!(held.kind.get(), Kind::Turn(_) | Kind::Finish(_)));
+                self.tail.retain(|held| !matches!(held.kind(), Kind::Turn(_) | Kind::Finish(_)));
                 self.flush(emit)?;
                 emit_at(time, event, emit)
             }
             Kind::Turn(_) | Kind::Usage(_) => {
                 let is_same = |held: &Kind<'_>| discriminant(held) == discriminant(&event.kind);
-                self.tail.retain(|held| !is_same(&held.kind.get()));
+                self.tail.retain(|held| !is_same(&held.kind()));
                 self.hold(time, event)
             }
             _ if is_remark && !self.tail.is_empty() => {
                 self.hold(time, event)?;
-                self.tail_size += self.tail.last().map_or(0, |held| held.kind.size());
+                self.tail_size += self.tail.last().map_or(0, |held| held.event.size());
                 let is_over = self.tail_size > MAX_TAIL;
                 if is_over {
                     self.limit("more than 1 MiB after the end of a message", emit)
@@ -152,18 +155,17 @@ impl Logged {
     }
 
     fn hold(&mut self, time: Option<u64>, event: &Event<'_>) -> Done {
-        let (choice, kind) = (event.choice, Owned::new(event.kind));
-        self.tail.push(HeldEvent { time, choice, kind });
+        self.tail.push(HeldEvent { time, event: event.into_owned() });
         Ok(())
     }
 
     /// Emits the last lines, the turn and the usage right before the end.
     fn flush(&mut self, emit: &mut Emit) -> Done {
         let tail = std::mem::take(&mut self.tail);
-        let is_end = |held: &HeldEvent| matches!(held.kind.get(), Kind::Finish(_));
+        let is_end = |held: &HeldEvent| matches!(held.kind(), Kind::Finish(_));
         let end = tail.iter().rposition(is_end).unwrap_or(tail.len());
         let mut lines: Vec<(usize, &HeldEvent)> = tail.iter().enumerate().collect();
-        lines.sort_by_key(|&(at, held)| match held.kind.get() {
+        lines.sort_by_key(|&(at, held)| match held.kind() {
             Kind::Turn(_) => 1,
             Kind::Usage(_) => 2,
             Kind::Finish(_) if at == end => 3,
@@ -171,9 +173,7 @@ impl Logged {
             _ if at > end => 4,
             _ => 0,
         });
-        lines.iter().try_for_each(|(_, held)| {
-            emit_at(held.time, &Event::new(held.choice, held.kind.get()), emit)
-        })
+        lines.iter().try_for_each(|(_, held)| emit_at(held.time, &held.event.get(), emit))
     }
 
     /// Notes which calls are to be run; returns their number.

@@ -7,8 +7,9 @@ use crate::convert::followed::Followed;
 use crate::convert::ids::{UniqueIds, clean};
 use crate::event::owned::Owned;
 use crate::event::{
-    ByChoice, CallInput, Code, Event, Executor, Failure, Finish, Kind, Reason, Reasoning, Start,
-    ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, made_up_id, made_up_number,
+    ByChoice, CallInput, Code, Event, Executor, Failure, Finish, Kind, OwnedEvent, Reason,
+    Reasoning, Start, ToolCall, ToolCallDelta, ToolCallStart, ToolResult, Usage, made_up_id,
+    made_up_number,
 };
 use crate::format::write::Part;
 use crate::format::{
@@ -96,7 +97,7 @@ pub struct Converter<'r, W: Write> {
     fragments: String,
     minifier: Minifier,
     /// The events that came while a call was written in fragments: one thing comes after another.
-    waiting: Vec<(u64, Owned<Kind<'static>>)>,
+    waiting: Vec<OwnedEvent>,
     /// What waits for the results of calls.
     followed: Followed,
     unique_ids: Option<UniqueIds>,
@@ -448,8 +449,9 @@ impl<'r, W: Write> Converter<'r, W> {
     }
 
     fn write_waiting(&mut self) {
-        for (choice, kind) in std::mem::take(&mut self.waiting) {
-            self.write_event(choice, kind.get());
+        for event in std::mem::take(&mut self.waiting) {
+            let Event { choice, kind } = event.get();
+            self.write_event(choice, kind);
         }
     }
 
@@ -628,10 +630,10 @@ impl<'r, W: Write> Converter<'r, W> {
             Kind::Text(_) | Kind::Reasoning(_) | Kind::Refusal(_) | Kind::ToolResult(_)
                 if self.live.is_some() =>
             {
-                self.waiting.push((choice, Owned::new(kind)));
+                self.waiting.push(Event::new(choice, kind).into_owned());
             }
             Kind::ToolCall(call) if self.live.is_some_and(|live| live != (choice, call.index)) => {
-                self.waiting.push((choice, Owned::new(kind)));
+                self.waiting.push(Event::new(choice, kind).into_owned());
             }
             Kind::Text(piece) => {
                 let is_same = |kind: &BlockKind| match kind {

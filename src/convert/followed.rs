@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::owned::Owned;
-use crate::event::{Event, Executor, Kind, Loose, Start, ToolCall};
+use crate::event::{Event, Executor, Kind, Loose, OwnedEvent, Start, ToolCall};
 use crate::format;
 
 /// Holds what comes from the first call of the caller's on, until the message ends: only then it is
@@ -14,7 +13,7 @@ pub(super) struct Followed {
     is_on: bool,
     /// True if any call may turn out to have been run.
     results_follow: bool,
-    held: Vec<(u64, Owned<Kind<'static>>)>,
+    held: Vec<OwnedEvent>,
 }
 
 impl Followed {
@@ -40,7 +39,7 @@ impl Followed {
             _ if self.held.is_empty() => return false,
             _ => {}
         }
-        self.held.push((event.choice, Owned::new(event.kind)));
+        self.held.push(event.into_owned());
         true
     }
 
@@ -53,28 +52,29 @@ impl Followed {
     /// their results tell.
     pub(super) fn release(&mut self, mut then: impl FnMut(Event<'_>)) {
         let held = std::mem::take(&mut self.held);
-        let results = held.iter().filter_map(|(_, kind)| match kind.get() {
+        let events = || held.iter().map(OwnedEvent::get);
+        let results = events().filter_map(|event| match event.kind {
             Kind::ToolResult(result) => {
                 Some((result.id, result.executor.unwrap_or(Executor::Agent)))
             }
             _ => None,
         });
         let ran: BTreeMap<&str, Executor> = results.collect();
-        let withdrawn = held.iter().filter_map(|(choice, kind)| match kind.get() {
-            Kind::InvalidToolCall(call) => Some((*choice, call.index)),
+        let withdrawn = events().filter_map(|event| match event.kind {
+            Kind::InvalidToolCall(call) => Some((event.choice, call.index)),
             _ => None,
         });
         let withdrawn: BTreeSet<(u64, u64)> = withdrawn.collect();
-        for (choice, kind) in &held {
-            let kind = match kind.get() {
-                Kind::ToolCall(call) if withdrawn.contains(&(*choice, call.index)) => continue,
+        for Event { choice, kind } in events() {
+            let kind = match kind {
+                Kind::ToolCall(call) if withdrawn.contains(&(choice, call.index)) => continue,
                 Kind::ToolCall(call) if let Some(executor) = ran.get(call.id) => {
                     let executor = call.executor.or(Some(*executor));
                     Kind::ToolCall(ToolCall { executor, ..call })
                 }
                 kind => kind,
             };
-            then(Event::new(*choice, kind));
+            then(Event::new(choice, kind));
         }
     }
 }

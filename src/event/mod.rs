@@ -89,6 +89,11 @@ impl OwnedEvent {
     pub fn get(&self) -> Event<'_> {
         Event::new(self.choice, self.kind.get())
     }
+
+    /// Returns about how many bytes it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.kind.size()
+    }
 }
 
 /// The kind of an event, with its data.
@@ -627,42 +632,58 @@ pub struct Usage<'a> {
 }
 
 impl Usage<'_> {
+    /// Returns the counts, with the names that their members have.
+    pub(crate) fn counts(&self) -> [(&'static str, Option<u64>); 6] {
+        [
+            ("input_tokens", self.input_tokens),
+            ("output_tokens", self.output_tokens),
+            ("total_tokens", self.total_tokens),
+            ("cached_input_tokens", self.cached_input_tokens),
+            ("cache_write_tokens", self.cache_write_tokens),
+            ("reasoning_tokens", self.reasoning_tokens),
+        ]
+    }
+
     /// Returns the sum of two costs, without the provider's object. A count that one of them lacks
     /// is the other's.
     pub(crate) fn plus(&self, other: &Usage<'_>) -> Usage<'static> {
-        let sum =
-            |a: Option<u64>, b: Option<u64>| a.map(|a| a.saturating_add(b.unwrap_or(0))).or(b);
-        Usage {
-            input_tokens: sum(self.input_tokens, other.input_tokens),
-            output_tokens: sum(self.output_tokens, other.output_tokens),
-            total_tokens: sum(self.total_tokens, other.total_tokens),
-            cached_input_tokens: sum(self.cached_input_tokens, other.cached_input_tokens),
-            cache_write_tokens: sum(self.cache_write_tokens, other.cache_write_tokens),
-            reasoning_tokens: sum(self.reasoning_tokens, other.reasoning_tokens),
-            raw: "",
-        }
+        self.with(other, |a, b| a.map(|a| a.saturating_add(b.unwrap_or(0))).or(b))
     }
 
     /// Returns the cost since another one, which this one holds, without the provider's object; all
     /// of it if a count of it is smaller, so that it does not hold the other.
     pub(crate) fn minus(&self, before: &Usage<'_>) -> Usage<'static> {
-        let all = self.plus(&Usage::default());
-        let rest = |all: Option<u64>, before: Option<u64>| match all {
-            Some(all) => all.checked_sub(before.unwrap_or(0)).map(Some),
-            None => Some(None),
+        let mut counts = self.counts().into_iter().zip(before.counts());
+        let holds = counts.all(|((_, all), (_, part))| all.is_none_or(|all| Some(all) >= part));
+        let rest = |all: Option<u64>, part: Option<u64>| {
+            all.map(|all| all - part.filter(|_| holds).unwrap_or(0))
         };
-        let rest = || {
-            Some(Usage {
-                input_tokens: rest(all.input_tokens, before.input_tokens)?,
-                output_tokens: rest(all.output_tokens, before.output_tokens)?,
-                total_tokens: rest(all.total_tokens, before.total_tokens)?,
-                cached_input_tokens: rest(all.cached_input_tokens, before.cached_input_tokens)?,
-                cache_write_tokens: rest(all.cache_write_tokens, before.cache_write_tokens)?,
-                reasoning_tokens: rest(all.reasoning_tokens, before.reasoning_tokens)?,
-                raw: "",
-            })
-        };
-        rest().unwrap_or(all)
+        self.with(before, rest)
+    }
+
+    fn with(
+        &self,
+        other: &Usage<'_>,
+        count: impl Fn(Option<u64>, Option<u64>) -> Option<u64>,
+    ) -> Usage<'static> {
+        let (own, others) = (self.counts(), other.counts());
+        let [
+            input_tokens,
+            output_tokens,
+            total_tokens,
+            cached_input_tokens,
+            cache_write_tokens,
+            reasoning_tokens,
+        ] = std::array::from_fn(|at| count(own[at].1, others[at].1));
+        Usage {
+            input_tokens,
+            output_tokens,
+            total_tokens,
+            cached_input_tokens,
+            cache_write_tokens,
+            reasoning_tokens,
+            raw: "",
+        }
     }
 }
 

@@ -2,8 +2,7 @@
 
 use std::io;
 
-use crate::event::owned::Owned;
-use crate::event::{Event, Failure, Kind, Pieces, Start};
+use crate::event::{Event, Failure, Kind, OwnedEvent, Pieces, Start};
 use crate::sink::{Fused, Sink};
 
 /// Hands on what counted of the messages of a run, each of which is one of its rounds: nothing of
@@ -14,7 +13,7 @@ pub(crate) struct Counted<S> {
     /// True if only the last message is wanted.
     only_last: bool,
     /// The events of the message that may count.
-    held: Vec<(u64, Owned<Kind<'static>>)>,
+    held: Vec<OwnedEvent>,
     /// True in a message of a run.
     is_run: bool,
 }
@@ -26,9 +25,7 @@ impl<S: Sink> Counted<S> {
     }
 
     fn release(&mut self) -> io::Result<()> {
-        self.held
-            .drain(..)
-            .try_for_each(|(choice, kind)| self.inner.feed(&Event { choice, kind: kind.get() }))
+        self.held.drain(..).try_for_each(|event| self.inner.feed(&event.get()))
     }
 }
 
@@ -57,7 +54,7 @@ impl<S: Sink> Sink for Counted<S> {
         if !self.is_run {
             return self.inner.feed(event);
         }
-        self.held.push((event.choice, Owned::new(event.kind)));
+        self.held.push(event.into_owned());
         match event.kind {
             Kind::Finish(_) | Kind::Error(_) if !self.only_last => self.release(),
             _ => Ok(()),

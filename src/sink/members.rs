@@ -369,25 +369,13 @@ fn run_end(end: &RunEnd<'_>, to: &mut impl Members) {
 /// The counts of a usage, as an object.
 struct UsageMembers<'a>(Usage<'a>);
 
-impl UsageMembers<'_> {
-    fn members(&self) -> [(&'static str, Option<u64>); 6] {
-        let UsageMembers(usage) = self;
-        [
-            ("input_tokens", usage.input_tokens),
-            ("output_tokens", usage.output_tokens),
-            ("total_tokens", usage.total_tokens),
-            ("cached_input_tokens", usage.cached_input_tokens),
-            ("cache_write_tokens", usage.cache_write_tokens),
-            ("reasoning_tokens", usage.reasoning_tokens),
-        ]
-    }
-}
-
 impl MemberValue for UsageMembers<'_> {
     fn schema() -> String {
         let count = <u64 as MemberValue>::schema();
-        let names = UsageMembers(Usage::default()).members();
-        let members = names.map(|(name, _)| format!("\"{name}\": {{{count}}}")).join(", ");
+        let members = Usage::default()
+            .counts()
+            .map(|(name, _)| format!("\"{name}\": {{{count}}}"))
+            .join(", ");
         format!(
             "\"type\": \"object\", \"properties\": {{{members}}}, \"additionalProperties\": false"
         )
@@ -397,7 +385,7 @@ impl MemberValue for UsageMembers<'_> {
 impl Member for UsageMembers<'_> {
     fn add(self, key: &str, line: &mut Line) {
         line.open_member(key);
-        self.members().into_iter().for_each(|(name, count)| count.add(name, line));
+        self.0.counts().into_iter().for_each(|(name, count)| count.add(name, line));
         line.close();
     }
 }
