@@ -149,29 +149,25 @@ impl Hunk {
             let pair = free.iter().position(is_like);
             let Some((at, other)) = pair.and_then(|at| Some((at, free.get_mut(at)?.take()?)))
             else {
-                self.add_kind(format!("-{}", kind(event)));
+                self.kinds.push(format!("-{}", kind(event)));
                 self.rows.extend(whole('-', event));
                 continue;
             };
             let mut paths = Vec::new();
             paths_between(kind(event), event, other, &mut paths);
-            paths.into_iter().for_each(|path| self.add_kind(path));
+            self.kinds.extend(paths);
             let (gone, came) = rows(event, other);
             self.rows.extend(gone);
             written.iter_mut().skip(at).take(1).for_each(|row| *row = Some(came.clone()));
         }
         for (event, came) in new.iter().zip(written) {
             if came.is_none() {
-                self.add_kind(format!("+{}", kind(event)));
+                self.kinds.push(format!("+{}", kind(event)));
             }
             self.rows.extend(came.unwrap_or_else(|| whole('+', event)));
         }
         self.was.extend(old);
         self.is.extend(new);
-    }
-
-    fn add_kind(&mut self, kind: String) {
-        self.kinds.push(kind);
     }
 }
 

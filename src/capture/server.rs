@@ -22,13 +22,13 @@ use crate::pipeline::{Config, Pipeline};
 use crate::sink::Sink as _;
 
 /// The choice of the capture that answers a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum By {
     /// The one after as many others as the request has answers of the model.
     Turn,
-    /// The one after as many others as there were requests.
+    /// The next one each time.
     Request,
-    /// Of those in the format of the endpoint, the one by turn.
+    /// By turn, of those in the format of the endpoint.
     Path,
 }
 

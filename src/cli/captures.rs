@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{ArgGroup, Args, ColorChoice, ValueEnum, ValueHint};
 
-use crate::capture::{CapturePlace, Play, PlayChunk, PlayFailure, Tempo};
+use crate::capture::{By, CapturePlace, Play, PlayChunk, PlayFailure, Tempo};
 use crate::cli::value::Size;
 use crate::cli::{GivenOptions, LIMITS, ReadOptions, value};
 
@@ -116,7 +116,7 @@ pub struct Replay {
     /// answer is status 400, which no client repeats. By default by turn; of a file of recorded
     /// exchanges that which was recorded for the request, by method, path, query and body.
     #[arg(long, value_name = "WHAT", value_enum)]
-    pub by: Option<Order>,
+    pub by: Option<By>,
 
     /// Answer each request with an error of this HTTP status
     #[arg(long, value_name = "N", requires = "server", value_parser = clap::value_parser!(u16).range(400..600))]
@@ -149,17 +149,6 @@ pub struct Replay {
     /// With --listen: a program to run, which finds the URL in TOOLSTREAM_URL; its status is replay's
     #[arg(value_name = "COMMAND", last = true, requires = "listen", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
-}
-
-/// Which FILE answers a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Order {
-    /// The one after as many others as the request has answers of the model
-    Turn,
-    /// The next one each time
-    Request,
-    /// By turn, of those in the format of the endpoint
-    Path,
 }
 
 impl Replay {

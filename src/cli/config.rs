@@ -7,8 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 
 use crate::assemble::AssemblerConfig;
-use crate::cli::{AtEnd, ChoiceFilter, OnMalformed, Printing, ReadOptions, StartIn, Wire};
-use crate::dialect;
+use crate::cli::{ChoiceFilter, OnMalformed, Printing, ReadOptions, Wire};
 use crate::dressing::From;
 use crate::frame::FrameConfig;
 use crate::pipeline::Config;
@@ -52,15 +51,8 @@ impl ReadOptions {
         let tools = self.tools.as_deref().map(read_tools).transpose()?.map(Arc::new);
         let wire = self.wire.config();
         Ok(Config {
-            start_in: self.start_in.map(|start| match start {
-                StartIn::Text => dialect::StartIn::Text,
-                StartIn::Reasoning => dialect::StartIn::Reasoning,
-                StartIn::Auto => dialect::StartIn::Auto,
-            }),
-            at_end: match self.at_end {
-                AtEnd::Cut => dialect::AtEnd::Cut,
-                AtEnd::Stop => dialect::AtEnd::Stop,
-            },
+            start_in: self.start_in,
+            at_end: self.at_end,
             tools,
             assembly: AssemblerConfig {
                 choice: match self.choice {

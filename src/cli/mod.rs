@@ -18,13 +18,13 @@ use clap::{
 };
 use clap_complete::Shell;
 
-pub(crate) use captures::{Check, Order, RecordCommand, Replay, ReportForm};
+pub(crate) use captures::{Check, RecordCommand, Replay, ReportForm};
 pub(crate) use convert::{Convert, Ids};
 pub(crate) use given::GivenOptions;
 pub(crate) use value::{Auto, ChoiceFilter, NONE, Size, event_key, event_type};
 
 use crate::approval::Rules;
-use crate::dialect::Selection;
+use crate::dialect::{AtEnd, Selection, StartIn};
 use crate::dressing::From;
 use crate::format::Format;
 use crate::frame::Framing;
@@ -715,26 +715,6 @@ pub enum Passing {
     Stdin,
     /// As the one argument of its command line
     Argv,
-}
-
-/// Where the text of a model begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StartIn {
-    /// In the answer
-    Text,
-    /// In the model's thinking: the prompt has already opened it
-    Reasoning,
-    /// In the thinking if that is closed without having been opened
-    Auto,
-}
-
-/// The meaning of the end of plain text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AtEnd {
-    /// It may have been cut
-    Cut,
-    /// The model stopped by itself: a call that lacks only its closer is closed
-    Stop,
 }
 
 /// How to print markup that is no readable call.

@@ -11,7 +11,7 @@ use anyhow::Context;
 use crate::capture::{
     AnswerBody, By, Capture, Plan, PlayedAnswer, Redactor, Server, Tape, failure, log_line,
 };
-use crate::cli::{Order, Replay};
+use crate::cli::Replay;
 use crate::format::reply_of;
 use crate::io::http::{self, HttpRequest, NoRequest, Room};
 use crate::io::{private_file, report_on};
@@ -80,11 +80,7 @@ impl Service {
         let log = args.log.as_ref().map(|path| {
             RequestLog::open(path).map(Mutex::new).with_context(|| path.display().to_string())
         });
-        let by = match args.by {
-            None | Some(Order::Turn) => By::Turn,
-            Some(Order::Request) => By::Request,
-            Some(Order::Path) => By::Path,
-        };
+        let by = args.by.unwrap_or(By::Turn);
         let all = args.status.map(|status| (None, status));
         let fail = all.or(args.fail.map(|(count, status)| (Some(count), status)));
         let server = Server::new(captures, tape, args.play(), by, fail, args.first_requests);

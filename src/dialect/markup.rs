@@ -17,12 +17,12 @@ use crate::tools::Tools;
 
 /// The meaning of the end of a text that names no end of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum AtEnd {
-    /// The text may have been cut.
+    /// It may have been cut.
     #[default]
     Cut,
-    /// The model stopped by itself: of a call whose arguments are whole, only
-    /// closers may be missing.
+    /// The model stopped by itself: a call that lacks only its closer is closed.
     Stop,
 }
 

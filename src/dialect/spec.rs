@@ -202,16 +202,17 @@ impl Section {
     }
 }
 
-/// The place that a text begins in.
+/// Where the text of a model begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[serde(rename_all = "snake_case")]
 pub enum StartIn {
-    /// The answer.
+    /// In the answer.
     #[default]
     Text,
-    /// The reasoning region, whose opener was in the prompt.
+    /// In the model's thinking: the prompt has already opened it.
     Reasoning,
-    /// Either: text is held back until a marker decides.
+    /// In the thinking if that is closed without having been opened.
     Auto,
 }
 

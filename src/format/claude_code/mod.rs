@@ -276,7 +276,7 @@ impl ClaudeCode {
         let content = json::member(json.get(), "content");
         let blocks: Option<Many<RawJson<'_>>> = content.and_then(|json| json::read(json).ok());
         let (results, others): (Vec<RawJson<'_>>, Vec<RawJson<'_>>) =
-            blocks.into_iter().flatten().partition(|block| is_result(block.get()));
+            blocks.into_iter().flat_map(|Many(all)| all).partition(|block| is_result(block.get()));
         if !results.is_empty() {
             self.begin(line, None, out)?;
         }

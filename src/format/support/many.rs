@@ -87,24 +87,6 @@ impl<'t, T: FromJson<'t>> FromJson<'t> for Many<T> {
     }
 }
 
-impl<T> IntoIterator for Many<T> {
-    type Item = T;
-    type IntoIter = <Few<T> as IntoIterator>::IntoIter;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}
-
-impl<'m, T> IntoIterator for &'m Many<T> {
-    type Item = &'m T;
-    type IntoIter = <&'m Few<T> as IntoIterator>::IntoIter;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
-    }
-}
-
 /// The elements of an array, or a value by itself: their JSON text.
 pub(crate) fn each(json: &str) -> Vec<&str> {
     json::elements(json).unwrap_or_else(|| vec![json])
