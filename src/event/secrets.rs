@@ -164,9 +164,12 @@ impl SecretShape {
         let rest = text.strip_prefix(self.prefix.as_bytes())?;
         let run = |letters: Letters| rest.iter().take_while(|&&byte| letters.has(byte)).count();
         let own = run(self.letters);
+        if own < self.shortest {
+            return None;
+        }
         // All of the word goes, and no full stop after it.
         let all = rest.before(own.max(run(Url)));
         let length = all.iter().rposition(|&byte| byte != b'.').map_or(0, |at| at + 1);
-        (own.min(length) >= self.shortest).then_some(length)
+        (length >= self.shortest).then_some(length)
     }
 }

@@ -204,6 +204,11 @@ impl<'a> Record<'a> {
         self.members.iter().map(|(name, _)| name.as_ref())
     }
 
+    /// Its members: the name of each, and its JSON text.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (&str, &'a str)> {
+        self.members.iter().map(|(name, value)| (name.as_ref(), value.get()))
+    }
+
     /// The JSON text of a member.
     pub fn get(&self, key: &str) -> Option<&'a str> {
         self.members.iter().find(|(name, _)| name == key).map(|(_, value)| value.get())

@@ -1,5 +1,6 @@
 //! `classify`: one summary a message.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, Write};
 
 use crate::event::owned::Owned;
@@ -61,7 +62,7 @@ pub(super) struct GatheredMessage {
     /// True if the reasoning holds more than its text.
     has_parts: bool,
     refusal: String,
-    calls: Vec<Owned<ToolCall<'static>>>,
+    calls: GatheredCalls,
     invalid: Line,
     results: Line,
     /// The turn, as the one member that it will be.
@@ -164,6 +165,45 @@ impl<W: Write> Sink for Summaries<W> {
     }
 }
 
+/// The calls of a message, as they came.
+#[derive(Default)]
+struct GatheredCalls {
+    /// None in place of one that was taken back.
+    all: Vec<Option<Owned<ToolCall<'static>>>>,
+    /// Their places, by their indexes.
+    places: BTreeMap<u64, usize>,
+    /// The places of those that the caller has to run, by their ids.
+    waiting: BTreeMap<String, VecDeque<usize>>,
+}
+
+impl GatheredCalls {
+    fn add(&mut self, call: &ToolCall<'_>) {
+        let place = self.all.len();
+        self.places.insert(call.index, place);
+        if call.executor.is_none() {
+            self.waiting.entry(call.id.to_owned()).or_default().push_back(place);
+        }
+        self.all.push(Some(Owned::new(*call)));
+    }
+
+    /// Takes out the call of an index that is taken back.
+    fn take_back(&mut self, index: u64) -> Option<Owned<ToolCall<'static>>> {
+        self.all.get_mut(self.places.remove(&index)?)?.take()
+    }
+
+    /// A call that was answered in its message is the caller's to run no more.
+    fn answer(&mut self, result: &ToolResult<'_>) {
+        let Some(places) = self.waiting.get_mut(result.id) else { return };
+        while let Some(place) = places.pop_front() {
+            if let Some(Some(call)) = self.all.get_mut(place) {
+                let executor = result.executor.or(Some(Executor::Agent));
+                *call = Owned::new(ToolCall { executor, ..call.get() });
+                return;
+            }
+        }
+    }
+}
+
 impl GatheredMessage {
     fn gather(&mut self, kind: &Kind<'_>) {
         match kind {
@@ -177,8 +217,8 @@ impl GatheredMessage {
                 add(&mut self.parts, |line| members::reasoning(thought, line));
             }
             Kind::Refusal(text) => self.refusal.push_str(text),
-            Kind::ToolCall(call) => self.calls.push(Owned::new(*call)),
-            Kind::InvalidToolCall(call) if let Some(taken) = self.take_back(call.index) => {
+            Kind::ToolCall(call) => self.calls.add(call),
+            Kind::InvalidToolCall(call) if let Some(taken) = self.calls.take_back(call.index) => {
                 let (taken, index) = (taken.get(), call.index);
                 let arguments_raw = taken.input.as_str();
                 let call = InvalidToolCall { index, arguments_raw, ..*call };
@@ -188,7 +228,7 @@ impl GatheredMessage {
                 add(&mut self.invalid, |line| members::invalid_tool_call(call, line));
             }
             Kind::ToolResult(result) => {
-                self.answer(result);
+                self.calls.answer(result);
                 add(&mut self.results, |line| members::tool_result(result, line));
             }
             Kind::Warning(warning) => {
@@ -200,21 +240,6 @@ impl GatheredMessage {
                 add(&mut self.usage, |line| members::usage(usage, line));
             }
             _ => {}
-        }
-    }
-
-    /// Takes out the call of an index that is taken back.
-    fn take_back(&mut self, index: u64) -> Option<Owned<ToolCall<'static>>> {
-        let place = self.calls.iter().position(|call| call.get().index == index)?;
-        Some(self.calls.remove(place))
-    }
-
-    /// A call that was answered in its message is the caller's to run no more.
-    fn answer(&mut self, result: &ToolResult<'_>) {
-        let waits = |call: &ToolCall<'_>| call.id == result.id && call.executor.is_none();
-        if let Some(call) = self.calls.iter_mut().find(|call| waits(&call.get())) {
-            let executor = result.executor.or(Some(Executor::Agent));
-            *call = Owned::new(ToolCall { executor, ..call.get() });
         }
     }
 
@@ -240,7 +265,7 @@ impl GatheredMessage {
         );
         to.optional("refusal", some(&self.refusal), "The refusal.");
         let mut calls = Line::default();
-        for call in &self.calls {
+        for call in self.calls.all.iter().flatten() {
             add(&mut calls, |line| members::tool_call(&call.get(), line));
         }
         to.inner(

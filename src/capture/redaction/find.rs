@@ -100,6 +100,7 @@ pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
         covered: Vec::new(),
         token: LastRun::default(),
         query: LastRun::default(),
+        part: LastRun::default(),
         heads: Default::default(),
     };
     finder.shapes();
@@ -134,6 +135,8 @@ struct SecretFinder<'t> {
     covered: Vec<Range<usize>>,
     token: LastRun,
     query: LastRun,
+    /// The part of a web token.
+    part: LastRun,
     /// The rest of a head, and that of one in brackets.
     heads: [LastRun; 2],
 }
@@ -296,7 +299,7 @@ impl SecretFinder<'_> {
                 return end;
             }
             Some((shape, length)) => (shape.name, shape.prefix.len(), length),
-            None => match web_token(rest) {
+            None => match self.web_token(begin) {
                 Some(length) => ("a web token", 0, length),
                 None => return end,
             },
@@ -305,6 +308,20 @@ impl SecretFinder<'_> {
         let end = range.end;
         self.add(what, range);
         end
+    }
+
+    /// Returns the length of the web token at this place (RFC 7519): its parts are JSON in base64,
+    /// which begins with `eyJ`.
+    fn web_token(&self, begin: usize) -> Option<usize> {
+        let is_part = |rest: &[u8]| run(rest, |byte| Letters::Url.has(byte));
+        let text = self.text.from(begin);
+        let first = self.part.length(&self.text.text, begin, is_part);
+        let second = text.get(first..)?.strip_prefix(b".")?;
+        if !text.starts_with(b"eyJ") || first < MIN_VALUE + 3 || is_part(second) < MIN_VALUE {
+            return None;
+        }
+        let all = run(text, |byte| Letters::Dots.has(byte) || byte == b'=');
+        Some(text.before(all).trim_end_dots().len())
     }
 
     /// Finds private keys, with the lines around them.
@@ -1210,17 +1227,6 @@ fn scheme(value: &[u8]) -> usize {
     let Some(space) = memchr(b' ', value.before(MAX_NAME)) else { return 0 };
     let (scheme, rest) = value.split_at(space);
     if is_any(scheme, SCHEMES) { space + run(rest, |byte| byte == b' ') } else { 0 }
-}
-
-/// Returns the length of the web token at the beginning of a text (RFC 7519): its parts are JSON
-/// in base64, which begins with `eyJ`.
-fn web_token(text: &[u8]) -> Option<usize> {
-    let text = text.strip_prefix(b"eyJ")?;
-    let first = run(text, |byte| Letters::Url.has(byte));
-    let second = text.get(first..)?.strip_prefix(b".")?;
-    let is_token = first >= MIN_VALUE && run(second, |byte| Letters::Url.has(byte)) >= MIN_VALUE;
-    let all = text.get(..run(text, |byte| Letters::Dots.has(byte) || byte == b'='))?;
-    is_token.then_some("eyJ".len() + all.trim_end_dots().len())
 }
 
 /// Returns how much stands before a token after `Bearer`, and its length.

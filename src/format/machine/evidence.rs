@@ -82,9 +82,8 @@ fn is_proof(rule: &Rule, is_known: bool, (kind, is_keyed): (&str, bool), record:
         // Most first records have no kind that the row knows.
         true if !is_keyed && kind.is_empty() => false,
         true if !is_keyed => rule.is_of(kind) && is_met(rule, weak, record, ""),
-        true => record.names().any(|key| {
-            let is_object = record.get(key).is_some_and(|value| value.starts_with('{'));
-            rule.is_of(key) && is_object && is_met(rule, weak, record, key)
+        true => record.members().any(|(key, value)| {
+            rule.is_of(key) && value.starts_with('{') && is_met(rule, weak, record, key)
         }),
         false => {
             rule.asks() && (rule.kind == ANY || kind.is_empty()) && is_met(rule, weak, record, "")
