@@ -549,10 +549,7 @@ fn report(fault: &Fault<'_>, assembler: &mut Assembler, sink: &mut dyn Sink) -> 
             let failure = Failure { retryable: Some(true), ..failure };
             return assembler.feed(&Kind::Error(failure).into(), &mut emit);
         }
-        FaultKind::Tool => {
-            // `curl -f` says which status it hid.
-            let word = message.rsplit_once(" error: ").map(|(_, word)| word.before(3));
-            let status = word.and_then(|digits| digits.parse().ok());
+        FaultKind::Tool(status) => {
             let retryable = status.and_then(error::is_retryable_status);
             let failure = Failure { status, retryable, ..failure };
             return assembler.feed(&Kind::Error(failure).into(), &mut emit);

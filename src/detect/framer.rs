@@ -192,7 +192,7 @@ impl AutoFramer {
         self.state = FramerState::Rejected;
         let offset = self.places.input(0);
         let Rejected { kind, message } = rejected;
-        let is_error = matches!(kind, FaultKind::Gateway | FaultKind::Tool);
+        let is_error = matches!(kind, FaultKind::Gateway | FaultKind::Tool(_));
         let raw = if is_error { self.head.trim_ascii() } else { &[] };
         out(Framed::Fault(Fault::new(kind, message, offset).with_raw(raw)))
     }

@@ -16,14 +16,21 @@ pub(super) fn find(head: &[u8], ended: bool) -> Option<Result<Rejected, ()>> {
         return Some(found.map(|message| Rejected { kind: FaultKind::Unrecognised, message }));
     }
     let (gateway, tool) = (is_gateway_error(head, ended), is_error_of_tool(head, ended));
+    let text = String::from_utf8_lossy(skip_blank(head));
     let kind = match (gateway, tool) {
         (Some(true), _) => FaultKind::Gateway,
-        (_, Some(true)) => FaultKind::Tool,
+        (_, Some(true)) => FaultKind::Tool(hidden_status(&text)),
         (None, _) | (_, None) if !ended => return Some(Err(())),
         _ => return None,
     };
-    let message = mask(String::from_utf8_lossy(skip_blank(head)).trim());
+    let message = mask(text.trim());
     Some(Ok(Rejected { kind, message }))
+}
+
+/// Returns the status that `curl -f` hid, and says: `curl: (22) The requested URL returned error: 429`.
+fn hidden_status(text: &str) -> Option<u16> {
+    let (_, status) = text.rsplit_once(" error: ")?;
+    status.before(3).parse().ok()
 }
 
 /// The reason why an input is not read, and its kind.

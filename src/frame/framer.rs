@@ -138,8 +138,9 @@ pub enum FaultKind {
     Status(u16),
     /// The input is the error of a gateway, in plain text.
     Gateway,
-    /// The input is what a program printed that could not fetch an answer.
-    Tool,
+    /// The input is what a program printed that could not fetch an answer, and the status that it
+    /// says it was given.
+    Tool(Option<u16>),
 }
 
 /// What a framer emits.

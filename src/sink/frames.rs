@@ -115,6 +115,6 @@ pub(crate) fn error_code(kind: FaultKind) -> Option<Code> {
         FaultKind::Truncated | FaultKind::Unclosed => Some(Code::Truncated),
         FaultKind::Limit => Some(Code::Limit),
         FaultKind::Unrecognised => Some(Code::Unrecognised),
-        FaultKind::Status(_) | FaultKind::Gateway | FaultKind::Tool => Some(Code::Provider),
+        FaultKind::Status(_) | FaultKind::Gateway | FaultKind::Tool(_) => Some(Code::Provider),
     }
 }
