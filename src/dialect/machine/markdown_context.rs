@@ -4,8 +4,8 @@
 //! A line that begins with `>`, and a row of a table, counts as code as well.
 //!
 //! Code is what CommonMark calls code (fences, indented blocks and spans, also in
-//! lists and block quotes), `<pre>`, `<code>`, comments and CDATA sections. What
-//! stands between quotation marks counts as code. A span that is not closed yet
+//! lists and block quotes), and what HTML, LaTeX and Org do: a table says how that begins
+//! and ends. What stands between quotation marks counts as code. A span that is not closed yet
 //! counts as one up to the end of its paragraph; a quotation does up to the end of
 //! its line, or of the next one if its opening mark ends the line, or of its
 //! paragraph if a call stands in it.
@@ -26,15 +26,16 @@ pub(crate) struct MarkdownContext {
     inlines: Inlines,
     /// True on a line that is quoted, as in e-mail, or is a row of a table.
     is_quote: bool,
-    html: Option<Html>,
-    /// True if the last `<` was the first byte of its line.
+    verbatim: Option<Verbatim>,
+    /// True if the last tag began its line.
     tag_begins_line: bool,
-    /// The number of bytes after the last `<`, up to the length of the longest beginning of HTML.
+    /// The number of bytes after the first one of the last tag, while it may be an opener: up to the
+    /// length of the longest one.
     since_tag: u8,
     /// The number of bytes so far.
     count: u64,
-    /// The last eight bytes, the newest in the lowest byte.
-    last: u64,
+    /// The last sixteen bytes, the newest in the lowest byte.
+    last: u128,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,25 +105,35 @@ pub(crate) enum TextRegion {
     Quoted,
 }
 
-/// HTML whose inside is code, and the text that closes it.
+/// Markup other than Markdown whose inside is code, and the text that closes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Html {
+struct Verbatim {
     close: &'static str,
     /// True if it is a block: a blank line does not end it.
     is_block: bool,
 }
 
-/// The openers of such HTML in lower case, the bytes of which one completes each,
-/// its closer, and true if it is a block where a line begins.
-const HTML: &[(&str, &[u8], &str, bool)] = &[
+/// The openers of such markup in lower case, the bytes of which one completes each, its closer, and
+/// true if it is a block where a line begins. Only HTML's tags may stand elsewhere.
+const VERBATIM: &[(&str, &[u8], &str, bool)] = &[
     ("<pre", b" \t\n>", "</pre>", true),
     ("<code", b" \t\n>", "</code>", false),
+    ("<samp", b" \t\n>", "</samp>", false),
+    ("<kbd", b" \t\n>", "</kbd>", false),
+    ("<tt", b" \t\n>", "</tt>", false),
+    ("<xmp", b" \t\n>", "</xmp>", true),
+    ("<textarea", b" \t\n>", "</textarea>", true),
     ("<!-", b"-", "-->", true),
     ("<![cdata", b"[", "]]>", true),
+    ("\\begin{verbatim", b"}", "\\end{verbatim}", true),
+    ("\\begin{lstlisting", b"}", "\\end{lstlisting}", true),
+    ("\\begin{minted", b"}", "\\end{minted}", true),
+    ("#+begin_src", b" \t\r\n", "#+end_src", true),
+    ("#+begin_example", b" \t\r\n", "#+end_example", true),
 ];
 
 /// The length of the longest of these openers, in bytes.
-const LONGEST: u8 = 9;
+const LONGEST: u8 = 18;
 
 /// The bytes that calm text has none of, but the first one of a dash or a curly mark. In the middle
 /// of a line, each marker that is looked for begins with one of them.
@@ -153,6 +164,7 @@ static ENDS_WORD: [bool; 256] = {
         at += 1;
     }
     (ends[b'\t' as usize], ends[b' ' as usize]) = (true, true);
+    (ends[b'\r' as usize], ends[b'}' as usize]) = (true, true);
     (ends[b'>' as usize], ends[b'-' as usize]) = (true, true);
     ends
 };
@@ -165,11 +177,11 @@ impl Default for MarkdownContext {
             at: BEGIN,
             inlines: Inlines::default(),
             is_quote: false,
-            html: None,
+            verbatim: None,
             tag_begins_line: false,
             since_tag: LONGEST,
             count: 0,
-            last: u64::from(b'\n'),
+            last: u128::from(b'\n'),
         }
     }
 }
@@ -207,7 +219,7 @@ impl MarkdownContext {
 
     /// Takes the spaces that this text begins with where a line begins; returns how many.
     fn take_spaces(&mut self, text: &[u8]) -> usize {
-        if self.html.is_some() || self.is_after_tag() {
+        if self.verbatim.is_some() || self.is_after_tag() {
             return 0;
         }
         let count = text.iter().take_while(|byte| **byte == b' ').count();
@@ -245,9 +257,9 @@ impl MarkdownContext {
         self.since_tag = LONGEST.min(self.since_tag.saturating_add(length));
     }
 
-    /// True in the middle of a line, outside of HTML.
+    /// True in the middle of a line, outside of such markup.
     fn is_rest(&self) -> bool {
-        self.at == At::Rest && !self.inlines.is_in_run() && self.html.is_none()
+        self.at == At::Rest && !self.inlines.is_in_run() && self.verbatim.is_none()
     }
 
     /// True outside of blocks of code.
@@ -266,7 +278,7 @@ impl MarkdownContext {
         if is_in_line { calm_length(text) } else { 0 }
     }
 
-    /// True if what came last may begin HTML.
+    /// True if what came last may be an opener.
     fn is_after_tag(&self) -> bool {
         self.since_tag < LONGEST
     }
@@ -300,7 +312,7 @@ impl MarkdownContext {
     }
 
     fn is_in_code(&self) -> bool {
-        if self.html.is_some() {
+        if self.verbatim.is_some() {
             return true;
         }
         match self.at {
@@ -334,54 +346,59 @@ impl MarkdownContext {
     }
 
     fn remember(&mut self, byte: u8) {
-        self.last = self.last << 8 | u64::from(byte);
+        self.last = self.last << 8 | u128::from(byte);
         self.count += 1;
-        self.since_tag = if byte == b'<' { 0 } else { LONGEST.min(self.since_tag + 1) };
+        // These end the tag's name.
+        let is_over = matches!(byte, b' ' | b'\t' | b'\n' | b'>');
+        self.since_tag = if is_over { LONGEST } else { LONGEST.min(self.since_tag + 1) };
     }
 
-    /// True if the text so far ends with this, which is at most eight bytes in lower case.
+    /// True if the text so far ends with this, which is in lower case, as far as it is kept.
     fn has_suffix(&self, suffix: &[u8]) -> bool {
         let last = self.last.to_be_bytes().map(|byte| byte.to_ascii_lowercase());
-        last.ends_with(suffix)
+        last.ends_with(suffix.after(suffix.len().saturating_sub(last.len())))
     }
 
     fn byte(&mut self, byte: u8) {
-        if byte == b'<' {
-            self.tag_begins_line = self.is_line();
-        }
-        match self.html {
-            Some(html) => self.inside_html(html, byte),
-            None if self.is_after_tag() => self.open_html(byte),
+        let is_line = self.is_line();
+        let begins_tag = byte == b'<' || (is_line && matches!(byte, b'\\' | b'#'));
+        match self.verbatim {
+            Some(verbatim) => self.inside_verbatim(verbatim, byte),
+            None if self.is_after_tag() => self.open_verbatim(byte),
             None => {}
         }
-        match (byte, self.html) {
+        match (byte, self.verbatim) {
             (b'\n', _) => self.line_end(),
             (b'\r', _) | (b' ' | b'\t', Some(_)) => {}
             (_, Some(_)) => self.at = At::Rest,
             (_, None) => self.on_line(byte),
         }
         self.remember(byte);
+        if begins_tag {
+            (self.tag_begins_line, self.since_tag) = (is_line, 0);
+        }
     }
 
-    fn open_html(&mut self, byte: u8) {
+    fn open_verbatim(&mut self, byte: u8) {
         let length = usize::from(self.since_tag) + 1;
         let is_opener = |(open, ends, ..): &&(&str, &[u8], &str, bool)| {
             open.len() == length && ends.contains(&byte) && self.has_suffix(open.as_bytes())
         };
-        let found = HTML.iter().find(is_opener);
+        let found = VERBATIM.iter().find(is_opener);
         let Some(&(_, _, close, may_be_block)) = found else { return };
         self.settle();
         if !self.is_in_code() && !self.inlines.is_quoted() {
-            self.html = Some(Html { close, is_block: may_be_block && self.tag_begins_line });
+            self.verbatim =
+                Some(Verbatim { close, is_block: may_be_block && self.tag_begins_line });
         }
     }
 
-    fn inside_html(&mut self, html: Html, byte: u8) {
-        if let Some((last, head)) = html.close.as_bytes().split_last()
-            && byte == *last
+    fn inside_verbatim(&mut self, verbatim: Verbatim, byte: u8) {
+        if let Some((last, head)) = verbatim.close.as_bytes().split_last()
+            && byte.eq_ignore_ascii_case(last)
             && self.has_suffix(head)
         {
-            (self.html, self.at) = (None, At::Rest);
+            (self.verbatim, self.at) = (None, At::Rest);
         }
     }
 
@@ -394,7 +411,7 @@ impl MarkdownContext {
                     self.block = MarkdownBlock::None;
                 }
                 self.inlines.end();
-                self.html = self.html.filter(|html| html.is_block);
+                self.verbatim = self.verbatim.filter(|verbatim| verbatim.is_block);
             }
             At::AfterMark { width, .. } => self.containers.push(MarkdownContainer::Item(width + 1)),
             At::Mark { .. } => self.block = MarkdownBlock::Paragraph,
@@ -696,7 +713,7 @@ mod tests {
     }
 
     #[test]
-    fn html_and_quotations() {
+    fn other_markup_and_quotations() {
         check("<pre>\n", true);
         check("<pre>\n\n</pre>\n", false);
         check("<PRE class=\"a\">\n", true);
@@ -706,6 +723,29 @@ mod tests {
         check("<!-- a --> ", false);
         check("<![CDATA[", true);
         check("<prefix>", false);
+        for (open, close) in [
+            ("<samp>", "</samp>"),
+            ("see <kbd class=\"a\">", "</KBD>"),
+            ("see <tt>", "</tt>"),
+            ("<xmp>\n\n", "</xmp>"),
+            ("<textarea>\n\n", "</textarea>"),
+            ("\\begin{verbatim}\n\n", "\\end{verbatim}"),
+            ("  \\begin{lstlisting}[language=XML]\n\n", "  \\end{lstlisting}"),
+            ("\\begin{minted}{xml}\n\n", "\\end{minted}"),
+            ("\\begin{Verbatim}\n\n", "\\end{verbatim}"),
+            ("#+begin_src xml\r\n\r\n", "#+end_src"),
+            ("- a\n  #+BEGIN_EXAMPLE\n\n", "#+END_EXAMPLE"),
+            ("#+begin_src\r\n", "#+end_src"),
+        ] {
+            check(open, true);
+            check(&format!("{open}<a>\n{close}\n"), false);
+        }
+        check("see \\begin{verbatim}\n", false);
+        check("see #+begin_src\n", false);
+        check("\\begin{verbatims}\n", false);
+        check("\\begin{document}\n", false);
+        check("#+begin_center\n", false);
+        check("a <ttl> ", false);
         check("so \"", true);
         check("so \"a ", true);
         check("so \"a\" ", false);

@@ -37,8 +37,8 @@ struct LookedAt {
     mark: Option<char>,
     /// True in the word after a `'` that opened a quotation.
     in_first_word: bool,
-    /// The last eight bytes, the newest in the lowest byte.
-    last: u64,
+    /// The last sixteen bytes, the newest in the lowest byte.
+    last: u128,
 }
 
 /// What comes before a piece of text.
@@ -46,8 +46,8 @@ struct LookedAt {
 pub(crate) struct Before {
     /// The number of bytes.
     pub(crate) count: u64,
-    /// The last eight of them, the newest in the lowest byte.
-    pub(crate) last: u64,
+    /// The last sixteen of them, the newest in the lowest byte.
+    pub(crate) last: u128,
 }
 
 impl Before {
@@ -180,7 +180,7 @@ impl LookedAt {
             self.quotations = quotations;
             self.holds_call &= !quotations.is_empty();
         }
-        self.last = self.last << 8 | u64::from(byte);
+        self.last = self.last << 8 | u128::from(byte);
         self.mark = mark(self.last, self.quotations.has_single());
     }
 
@@ -219,16 +219,16 @@ impl LookedAt {
     }
 }
 
-/// Returns the eight bytes at the end of a text, which comes after these ones.
-pub(crate) fn last_after(last: u64, text: &[u8]) -> u64 {
+/// Returns the sixteen bytes at the end of a text, which comes after these ones.
+pub(crate) fn last_after(last: u128, text: &[u8]) -> u128 {
     match text.last_chunk() {
-        Some(tail) => u64::from_be_bytes(*tail),
-        None => text.iter().fold(last, |last, &byte| last << 8 | u64::from(byte)),
+        Some(tail) => u128::from_be_bytes(*tail),
+        None => text.iter().fold(last, |last, &byte| last << 8 | u128::from(byte)),
     }
 }
 
 /// Returns the quotation mark that these bytes end in; between single marks if `has_single`.
-fn mark(last: u64, has_single: bool) -> Option<char> {
+fn mark(last: u128, has_single: bool) -> Option<char> {
     let [byte, previous, before, ..] = last.to_le_bytes();
     match (before, previous, byte) {
         (_, b'\\', b'"') if before != b'\\' => None,
