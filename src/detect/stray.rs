@@ -230,6 +230,13 @@ mod tests {
         check("Hi\ndata: {}\n", None);
         check(&format!("Hi\n2026-11-28T10:00:01Z data: {RECORD}\n"), Some(3));
         check(&format!("Hi\n[app] {RECORD}\n"), Some(3));
+        for before in
+            ["app-1  | ", "web | data: ", "12:", "12:data: ", "a/b.log:", "b.log:12:data: "]
+        {
+            check(&format!("Hi\n{before}{RECORD}\n"), Some(3));
+            check(&format!("Hi\n{before}{{}}\n"), None);
+        }
+        check(&format!("Hi\nSuch: {RECORD}\n| {RECORD} |\n"), None);
         let printed = RECORD.replace("{\"object", "{\n  \"object").replace("]}", "]\n}");
         check(&format!("Hi\n{printed}\n"), Some(3));
         check(&format!("Hi\n{printed}"), Some(3));

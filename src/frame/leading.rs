@@ -84,6 +84,10 @@ static ORIGINS: &[Origin] = &[
     Origin::of(&["Unable to find image ", "Forwarding from ", "Handling connection for "]),
 ];
 
+/// What programs put before each line of a log, as docker compose and grep do. Text may begin so:
+/// such lines are not waited for.
+const BEFORE_LINES: &[&str] = &["… | ", "…:{", "…:data:", "…:#:{", "…:#:data:"];
+
 /// The most of such lines, their most bytes, and the most of one.
 const MOST_LINES: usize = 64;
 const MOST_BYTES: usize = 8 << 10;
@@ -110,10 +114,11 @@ pub(super) fn is_between_bytes(line: &[u8]) -> bool {
     line.get(1..3) == Some(b" [") && marks.iter().any(|mark| begins(mark, line, true) == Some(true))
 }
 
-/// True if a line begins as those of a program's log do: with a time, a level or brackets.
+/// True if a line begins as those of a program's log do: with a time, a level, brackets, or the name
+/// or number that another program has put before it.
 pub(crate) fn is_of_log(line: &[u8]) -> bool {
-    let logs = ORIGINS.iter().filter(|origin| origin.is_log);
-    logs.flat_map(|origin| origin.begins).any(|one| begins(one, line, true) == Some(true))
+    let logs = ORIGINS.iter().filter(|origin| origin.is_log).flat_map(|origin| origin.begins);
+    logs.chain(BEFORE_LINES).any(|one| begins(one, line, true) == Some(true))
 }
 
 /// Returns a line at an offset without the line of curl's progress that it begins with, if it does, and
