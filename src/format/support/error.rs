@@ -187,9 +187,12 @@ fn word(json: &str) -> Option<String> {
 /// Parts of codes, and whether the same request may succeed later; the first row that fits counts.
 const CODES: &[(bool, &[&str])] = &[
     (true, &["overloaded", "rate_limit", "ratelimit", "timeout", "unavailable", "throttl"]),
-    (true, &["resource_exhausted", "api_error", "server_error", "internalserver", "notready"]),
+    (true, &["resource_exhausted", "deadline_exceeded", "api_error", "server_error", "internal"]),
+    // The last one is ours, in what `convert` has written.
+    (true, &["notready", "truncated"]),
     (false, &["invalid", "authentication", "permission", "not_found", "billing"]),
     (false, &["context_length", "bad_request", "validation", "accessdenied"]),
+    (false, &["unauthenticated", "failed_precondition", "out_of_range", "unimplemented"]),
 ];
 
 /// True if the same request may succeed later; `None` where the code does not decide it.
@@ -250,6 +253,14 @@ mod tests {
         assert_eq!(is_retryable("429"), Some(true));
         assert_eq!(is_retryable("400"), Some(false));
         assert_eq!(is_retryable("tool_use_failed"), None);
+        for code in
+            ["RESOURCE_EXHAUSTED", "UNAVAILABLE", "DEADLINE_EXCEEDED", "INTERNAL", "truncated"]
+        {
+            assert_eq!(is_retryable(code), Some(true), "{code}");
+        }
+        for code in ["UNAUTHENTICATED", "PERMISSION_DENIED", "NOT_FOUND", "FAILED_PRECONDITION"] {
+            assert_eq!(is_retryable(code), Some(false), "{code}");
+        }
     }
 
     #[track_caller]
