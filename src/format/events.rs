@@ -288,38 +288,38 @@ impl EventLine<'_> {
     fn call(&self) -> Option<Kind<'_>> {
         let input = self.input.text().map(CallInput::Text);
         let arguments = self.arguments.map(|json| CallInput::Arguments(json.get()));
-        let (name, input) = (self.name.text()?, input.or(arguments)?);
+        let (name, input) = (self.name.or_empty(), input.or(arguments));
         let executor = self.executor()?;
-        let fault = match input {
-            _ if self.arguments.is_some() && self.input.is_some() => Some(Reason::Conflict),
-            _ if name.trim().is_empty() => Some(Reason::NoName),
-            CallInput::Arguments(json) if !json.starts_with('{') => Some(Reason::NotObject),
-            _ => None,
+        let (index, id, source) = (self.index?, self.id.text(), self.source.text());
+        let reason = match (id, input) {
+            _ if self.arguments.is_some() && self.input.is_some() => Reason::Conflict,
+            _ if name.trim().is_empty() => Reason::NoName,
+            (_, Some(CallInput::Arguments(json))) if !json.starts_with('{') => Reason::NotObject,
+            (Some(id), Some(input)) => {
+                return Some(Kind::ToolCall(ToolCall {
+                    index,
+                    id,
+                    is_made_up: false,
+                    namespace: self.namespace.non_empty(),
+                    name,
+                    input,
+                    source,
+                    executor,
+                    signature: self.signature.non_empty(),
+                    kind: self.own_kind.text(),
+                    item_id: self.item_id.text(),
+                }));
+            }
+            _ => Reason::Malformed,
         };
-        let (index, id, source) = (self.index?, self.id.text()?, self.source.text());
-        Some(match fault {
-            None => Kind::ToolCall(ToolCall {
-                index,
-                id,
-                is_made_up: false,
-                namespace: self.namespace.non_empty(),
-                name,
-                input,
-                source,
-                executor,
-                signature: self.signature.non_empty(),
-                kind: self.own_kind.text(),
-                item_id: self.item_id.text(),
-            }),
-            Some(reason) => Kind::InvalidToolCall(InvalidToolCall {
-                index,
-                id: Some(id),
-                name: self.name.non_empty(),
-                arguments_raw: input.as_str(),
-                reason,
-                source,
-            }),
-        })
+        Some(Kind::InvalidToolCall(InvalidToolCall {
+            index,
+            id,
+            name: self.name.non_empty(),
+            arguments_raw: input.map_or("", |input| input.as_str()),
+            reason,
+            source,
+        }))
     }
 
     fn usage(&self) -> Usage<'_> {
