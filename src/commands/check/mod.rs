@@ -252,7 +252,9 @@ impl CheckRun<'_> {
                 .passed(name, "it is a file of recorded exchanges, none of them a model's answer");
         }
         let fresh = self.fresh(capture, &reading, &parts, file.as_ref());
-        let is_text = !reading.settings.names_a_format() && !is_stream(&fresh.events);
+        let is_text = !reading.settings.names_a_format()
+            && !parts.is_of_exchanges()
+            && !is_stream(&fresh.events);
         if is_text && !capture.is_known && file.is_none() {
             return self.passed(name, "it is no stream, log or body, and was passed over");
         }

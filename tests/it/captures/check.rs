@@ -781,6 +781,34 @@ fn options_of_a_folder_may_be_letters_and_words() {
     }
 }
 
+/// The golden file says so, as `parse` does: what it said of a body that was whole differs.
+#[test]
+fn an_exchange_that_cannot_be_decoded_is_a_difference() {
+    let har = |body: &str| {
+        let entry = |text: &str, encoding: &str| {
+            serde_json::json!({
+                "request": {"method": "POST", "url": "/v1/chat/completions"},
+                "response": {"status": 200, "headers": [], "content": {"text": text, "encoding": encoding}},
+            })
+        };
+        let entries = [entry(CAPTURE, ""), entry(body, "base64")];
+        serde_json::json!({"log": {"version": "1.2", "creator": {}, "entries": entries}})
+            .to_string()
+    };
+    let folder = folder(&[("a.har", &har(&STANDARD.encode(CAPTURE)))]);
+    report(&folder, &["--update"], 0);
+    write(&folder, "a.har", &har("ZGF0YTog?*!"));
+    let out = report(&folder, &[], 1);
+    assert!(out.contains("its body is no base64, as it says"), "{out}");
+    let out = report(&folder, &["--update"], 0);
+    assert!(out.contains("it ends in the error malformed: "), "{out}");
+    let parsed = run_in(folder.path(), &["parse", "--join", "a.har"], "");
+    let events = parsed.out.replace("a.har#", "#");
+    assert!(read(&folder, "a.har.golden").ends_with(&events) && parsed.code == 3, "{events}");
+    fs::remove_file(folder.path().join("a.har.golden")).unwrap();
+    assert!(report(&folder, &[], 1).contains("a.har: it has no golden file"));
+}
+
 #[test]
 fn names_with_control_characters_are_printed_as_escapes() {
     let folder = folder(&[("a\u{1b}[2Jb.sse", CAPTURE)]);
