@@ -87,13 +87,22 @@ enum ValueState {
     Between,
     /// Inside one.
     Inside,
-    /// In something that is not JSON, up to the end of its line.
-    Lost,
-    /// In something that is not JSON, after the array's closing bracket.
-    LostAfter,
+    /// In something that is not JSON.
+    Lost(Loss),
     /// After the array's closing bracket.
     Closed,
     Stopped,
+}
+
+/// The place of what is not JSON, and its end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Loss {
+    /// In a value, or before one: the end of the line.
+    Value,
+    /// Between the elements of an array: what may be one, or the end of the line.
+    Between,
+    /// After the array's closing bracket: the end of the line.
+    After,
 }
 
 struct JsonFramer {
@@ -161,8 +170,9 @@ impl JsonFramer {
                 self.comma = Comma::Wanted;
                 return !is_array || comma != Comma::Wanted;
             }
-            (_, ValueState::Closed) => self.begin(ValueState::LostAfter),
-            _ => self.begin(ValueState::Lost),
+            (_, ValueState::Closed) => self.begin(ValueState::Lost(Loss::After)),
+            (_, ValueState::Between) if is_array => self.begin(ValueState::Lost(Loss::Between)),
+            _ => self.begin(ValueState::Lost(Loss::Value)),
         }
         true
     }
@@ -177,9 +187,8 @@ impl JsonFramer {
 
     /// True if the value, or what is lost, is over the limit.
     fn is_over(&self) -> bool {
-        let is_something =
-            matches!(self.state, ValueState::Inside | ValueState::Lost | ValueState::LostAfter);
-        is_something && self.config.is_over((self.offset - self.begun) as usize)
+        matches!(self.state, ValueState::Inside | ValueState::Lost(_))
+            && self.config.is_over((self.offset - self.begun) as usize)
     }
 
     fn frame(&self, data: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
@@ -218,27 +227,31 @@ impl JsonFramer {
             status => {
                 self.held.extend_from_slice(part);
                 if status == Status::Bad {
-                    self.state = ValueState::Lost;
+                    self.state = ValueState::Lost(Loss::Value);
                 }
             }
         }
         Ok(taken)
     }
 
-    /// Skips what is not JSON, up to the end of the line. Returns how many bytes
-    /// that is.
+    /// Skips what is not JSON, up to the end of the line or, between the elements of an array, up to
+    /// what may be one. Returns how many bytes that is.
     fn lost(&mut self, rest: &[u8], out: &mut FrameOut<'_>) -> io::Result<usize> {
-        let end = memchr::memchr(b'\n', rest);
+        let end = match self.state {
+            ValueState::Lost(Loss::Between) => {
+                rest.iter().position(|byte| b"\n{[,]".contains(byte))
+            }
+            _ => memchr::memchr(b'\n', rest),
+        };
         let part = rest.before(end.unwrap_or(rest.len()));
         self.offset += part.len() as u64;
         self.held.extend_from_slice(part);
         if end.is_some() && !self.is_over() {
             self.fault(FaultKind::Malformed, "this is not JSON", out)?;
             self.held.clear();
-            self.state = if self.state == ValueState::LostAfter {
-                ValueState::Closed
-            } else {
-                ValueState::Between
+            self.state = match self.state {
+                ValueState::Lost(Loss::After) => ValueState::Closed,
+                _ => ValueState::Between,
             };
         }
         Ok(part.len())
@@ -250,7 +263,7 @@ impl Framer for JsonFramer {
         let taken = match self.state {
             ValueState::Stopped => bytes.len(),
             ValueState::Inside => self.inside(bytes, out)?,
-            ValueState::Lost | ValueState::LostAfter => self.lost(bytes, out)?,
+            ValueState::Lost(_) => self.lost(bytes, out)?,
             ValueState::Start | ValueState::Between | ValueState::Closed => {
                 let before = self.offset;
                 if !self.between(bytes.first().copied().unwrap_or(b' ')) {
@@ -272,9 +285,7 @@ impl Framer for JsonFramer {
             ValueState::Inside => {
                 self.fault(FaultKind::Truncated, "the input ended inside a JSON value", out)
             }
-            ValueState::Lost | ValueState::LostAfter => {
-                self.fault(FaultKind::Malformed, "this is not JSON", out)
-            }
+            ValueState::Lost(_) => self.fault(FaultKind::Malformed, "this is not JSON", out),
             ValueState::Between if self.is_array => {
                 self.begun = self.offset;
                 self.fault(FaultKind::Unclosed, "the input ended before the array's `]`", out)
@@ -297,6 +308,15 @@ mod tests {
     fn what_is_cut() {
         check(&FRAMING, "{\"a\":1} {\"b\"", &["|{\"a\":1}", "!Truncated 8"]);
         check(&ARRAY, "[{\"a\":1},", &["|{\"a\":1}", "!Unclosed 9"]);
+    }
+
+    #[test]
+    fn what_follows_garbage_in_an_array_is_read() {
+        let (first, next) = ("|{\"a\":1}", "|{\"b\":2}");
+        check(&ARRAY, "[{\"a\":1} x {\"b\":2}]", &[first, "!Malformed 9", "!Note 11", next]);
+        check(&ARRAY, "[{\"a\":1}, x, {\"b\":2}]", &[first, "!Malformed 10", "!Note 11", next]);
+        check(&ARRAY, "[{\"a\":1} x\n]\n", &[first, "!Malformed 9"]);
+        check(&ARRAY, "[{\"a\":1}, x", &[first, "!Malformed 10"]);
     }
 
     #[test]
