@@ -32,11 +32,12 @@ pub(crate) fn elements(json: &str) -> Option<Vec<&str>> {
     Some(elements.into_iter().map(RawJson::get).collect())
 }
 
-/// Returns a member of an object or, by its number, an element of an array.
+/// Returns a member of an object, the last one of a key that comes twice, or, by its number, an element
+/// of an array.
 pub(crate) fn member<'a>(json: &'a str, key: &str) -> Option<&'a str> {
     match elements(json) {
         Some(elements) => elements.get(key.parse::<usize>().ok()?).copied(),
-        None => Some(members(json).into_iter().find(|(name, _)| name == key)?.1.get()),
+        None => Some(members(json).into_iter().rfind(|(name, _)| name == key)?.1.get()),
     }
 }
 
@@ -104,6 +105,7 @@ mod tests {
     #[test]
     fn members_are_found_by_key_and_elements_by_number() {
         assert_eq!(member(r#"{"a":1,"b":{"c":2}}"#, "b"), Some(r#"{"c":2}"#));
+        assert_eq!(member(r#"{"a":1,"\u0061":2,"b":3}"#, "a"), Some("2"));
         assert_eq!(member("[1, [2]]", "1"), Some("[2]"));
         assert_eq!(member("[1]", "a"), None);
         assert_eq!(member("\"a\"", "a"), None);
