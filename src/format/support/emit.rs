@@ -285,6 +285,14 @@ impl<'o> EventOut<'o> {
         self.finish_as(choice, finish::normalise(raw), raw, stop_sequence)
     }
 
+    /// Emits why the model stopped, and returns true, if the record holds it.
+    pub fn finish_if(&mut self, choice: u64, raw: Option<&Str<'_>>) -> io::Result<bool> {
+        match raw.map(Str::as_str).filter(|raw| !finish::is_none(raw)) {
+            Some(raw) => self.finish(choice, raw, None).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
     /// Emits why the model stopped, as more than the provider's word shows.
     pub fn finish_as(
         &mut self,
