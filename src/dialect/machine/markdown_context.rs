@@ -26,9 +26,13 @@ pub(crate) struct MarkdownContext {
     inlines: Inlines,
     /// True on a line that is quoted, as in e-mail, or is a row of a table.
     is_quote: bool,
+    /// The line, if it may be a rule, or the line under a heading.
+    rule: Option<Rule>,
     verbatim: Option<Verbatim>,
     /// True if the last tag began its line.
     tag_begins_line: bool,
+    /// True if it stands in no paragraph that began before it.
+    tag_begins_block: bool,
     /// The number of bytes after the first one of the last tag, while it may be an opener: up to the
     /// length of the longest one.
     since_tag: u8,
@@ -59,6 +63,33 @@ enum MarkdownBlock {
     Indented,
 }
 
+/// A line that has one mark, and blanks, so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rule {
+    mark: u8,
+    count: usize,
+    /// True if a blank stands after one.
+    has_blanks: bool,
+    /// The containers that go on.
+    matched: usize,
+    /// True if a paragraph stands before it.
+    is_under: bool,
+}
+
+impl Rule {
+    /// Takes text of the line. Returns none if it has something else.
+    fn with(mut self, text: &[u8]) -> Option<Self> {
+        for &byte in text {
+            match byte {
+                b' ' | b'\t' | b'\r' => self.has_blanks = true,
+                byte if byte == self.mark => self.count += 1,
+                _ => return None,
+            }
+        }
+        Some(self)
+    }
+}
+
 /// A place on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
@@ -78,8 +109,14 @@ enum At {
     },
     /// After a list item's marker.
     AfterMark {
+        matched: usize,
         width: usize,
         spaces: usize,
+    },
+    /// In what may be the marks of a heading.
+    Heading {
+        matched: usize,
+        length: usize,
     },
     /// In what may open a fence.
     Opener {
@@ -109,8 +146,18 @@ pub(crate) enum TextRegion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Verbatim {
     close: &'static str,
-    /// True if it is a block: a blank line does not end it.
-    is_block: bool,
+    extent: VerbatimExtent,
+}
+
+/// What ends such markup that is not closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VerbatimExtent {
+    /// The end of its paragraph.
+    Paragraph,
+    /// A blank line, or the end of the block quote or the list item around it.
+    Lines,
+    /// Nothing.
+    Block,
 }
 
 /// The openers of such markup in lower case, the bytes of which one completes each, its closer, and
@@ -177,8 +224,10 @@ impl Default for MarkdownContext {
             at: BEGIN,
             inlines: Inlines::default(),
             is_quote: false,
+            rule: None,
             verbatim: None,
             tag_begins_line: false,
+            tag_begins_block: false,
             since_tag: LONGEST,
             count: 0,
             last: u128::from(b'\n'),
@@ -246,6 +295,7 @@ impl MarkdownContext {
         if self.is_prose() {
             self.inlines.calm(text, self.before());
         }
+        self.rule = self.rule.and_then(|rule| rule.with(text));
         self.pass(text);
     }
 
@@ -302,7 +352,7 @@ impl MarkdownContext {
     pub(crate) fn region(&self) -> TextRegion {
         if self.is_in_code() {
             TextRegion::Code
-        } else if self.inlines.is_quoted() {
+        } else if self.inlines.is_quoted() && !self.is_in_item() {
             TextRegion::Quoted
         } else if self.is_quote {
             TextRegion::Code
@@ -311,15 +361,22 @@ impl MarkdownContext {
         }
     }
 
+    /// True after the marker of a list item: what begins here ends the paragraph before it.
+    fn is_in_item(&self) -> bool {
+        matches!(self.at, At::AfterMark { .. })
+    }
+
     fn is_in_code(&self) -> bool {
-        if self.verbatim.is_some() {
+        let goes_on =
+            |verbatim: Verbatim| verbatim.extent == VerbatimExtent::Block || !self.is_in_item();
+        if self.verbatim.is_some_and(goes_on) {
             return true;
         }
         match self.at {
             At::Begin { matched, indent, .. } => {
                 let (matched, indent) = self.enter_items(matched, indent);
                 match self.block {
-                    MarkdownBlock::Fence { .. } => matched == self.containers.len(),
+                    MarkdownBlock::Fence { .. } if matched == self.containers.len() => true,
                     MarkdownBlock::Paragraph => self.is_in_span(),
                     _ => indent >= 4,
                 }
@@ -362,6 +419,7 @@ impl MarkdownContext {
     fn byte(&mut self, byte: u8) {
         let is_line = self.is_line();
         let begins_tag = byte == b'<' || (is_line && matches!(byte, b'\\' | b'#'));
+        let begins_block = is_line && self.block != MarkdownBlock::Paragraph;
         match self.verbatim {
             Some(verbatim) => self.inside_verbatim(verbatim, byte),
             None if self.is_after_tag() => self.open_verbatim(byte),
@@ -369,13 +427,15 @@ impl MarkdownContext {
         }
         match (byte, self.verbatim) {
             (b'\n', _) => self.line_end(),
-            (b'\r', _) | (b' ' | b'\t', Some(_)) => {}
-            (_, Some(_)) => self.at = At::Rest,
-            (_, None) => self.on_line(byte),
+            (b'\r', _) => {}
+            (b' ' | b'\t', Some(Verbatim { extent: VerbatimExtent::Block, .. })) => {}
+            (_, Some(Verbatim { extent: VerbatimExtent::Block, .. })) => self.at = At::Rest,
+            (_, _) => self.on_line(byte),
         }
         self.remember(byte);
         if begins_tag {
-            (self.tag_begins_line, self.since_tag) = (is_line, 0);
+            (self.tag_begins_line, self.tag_begins_block) = (is_line, begins_block);
+            self.since_tag = 0;
         }
     }
 
@@ -388,8 +448,15 @@ impl MarkdownContext {
         let Some(&(_, _, close, may_be_block)) = found else { return };
         self.settle();
         if !self.is_in_code() && !self.inlines.is_quoted() {
-            self.verbatim =
-                Some(Verbatim { close, is_block: may_be_block && self.tag_begins_line });
+            let extent = match may_be_block && self.tag_begins_line {
+                true => VerbatimExtent::Block,
+                false if self.tag_begins_block => VerbatimExtent::Lines,
+                false => VerbatimExtent::Paragraph,
+            };
+            self.verbatim = Some(Verbatim { close, extent });
+            if extent == VerbatimExtent::Block {
+                self.block = MarkdownBlock::Line;
+            }
         }
     }
 
@@ -410,19 +477,23 @@ impl MarkdownContext {
                 if matches!(self.block, MarkdownBlock::Paragraph | MarkdownBlock::Line) {
                     self.block = MarkdownBlock::None;
                 }
-                self.inlines.end();
-                self.verbatim = self.verbatim.filter(|verbatim| verbatim.is_block);
+                self.end_inlines();
             }
-            At::AfterMark { width, .. } => self.containers.push(MarkdownContainer::Item(width + 1)),
-            At::Mark { .. } => self.block = MarkdownBlock::Paragraph,
-            At::Opener { byte, length } if length >= 3 => {
-                self.block = MarkdownBlock::Fence { byte, length };
-                self.inlines.end();
+            At::Mark { matched, width, digits: 0 } | At::AfterMark { matched, width, .. }
+                if !self.is_in_paragraph(matched) =>
+            {
+                self.close_to(matched);
+                self.containers.push(MarkdownContainer::Item(width + 1));
             }
+            At::Mark { .. } | At::AfterMark { .. } => self.block = MarkdownBlock::Paragraph,
+            At::Heading { matched, .. } => self.close_to(matched),
+            At::Opener { byte, length } if length >= 3 => self.fence(byte, length),
             At::Opener { byte: b'`', length } => {
                 self.block = MarkdownBlock::Paragraph;
-                self.inlines.begin_run(length);
-                self.inlines.end_run();
+                if self.verbatim.is_none() {
+                    self.inlines.begin_run(length);
+                    self.inlines.end_run();
+                }
             }
             At::Opener { .. } => self.block = MarkdownBlock::Paragraph,
             At::Closer { length } => {
@@ -443,10 +514,24 @@ impl MarkdownContext {
                 }
             }
         }
+        if let Some(rule) = self.rule.take().filter(|rule| self.is_rule(*rule)) {
+            self.close_to(rule.matched);
+        }
         (self.at, self.is_quote) = (BEGIN, false);
         if !opens_quotation {
             self.inlines.end_line();
         }
+    }
+
+    /// True if a line is a rule, or makes a heading of the paragraph before it.
+    fn is_rule(&self, rule: Rule) -> bool {
+        let is_rule = rule.mark != b'=' && rule.count >= 3;
+        is_rule || (matches!(rule.mark, b'=' | b'-') && !rule.has_blanks && rule.is_under)
+    }
+
+    /// True if the innermost block is a paragraph that goes on after so many containers.
+    fn is_in_paragraph(&self, matched: usize) -> bool {
+        self.block == MarkdownBlock::Paragraph && matched == self.containers.len()
     }
 
     /// Returns the containers that go on and the columns left, where the line has
@@ -461,6 +546,7 @@ impl MarkdownContext {
     }
 
     fn on_line(&mut self, byte: u8) {
+        self.rule = self.rule.and_then(|rule| rule.with(&[byte]));
         match self.at {
             At::Begin { matched, indent, after_mark } => match byte {
                 b' ' if after_mark => self.at = At::Begin { matched, indent, after_mark: false },
@@ -475,22 +561,38 @@ impl MarkdownContext {
                 b'0'..=b'9' if (1..9).contains(&digits) => {
                     self.at = At::Mark { matched, width: width + 1, digits: digits + 1 };
                 }
-                b'.' | b')' if digits > 0 => {
+                // In a paragraph, only a list that begins at 1 begins.
+                b'.' | b')' if digits == 1 || (digits > 0 && !self.is_in_paragraph(matched)) => {
                     self.at = At::Mark { matched, width: width + 1, digits: 0 };
                 }
                 b' ' | b'\t' if digits == 0 => {
-                    self.close_to(matched);
-                    self.at = At::AfterMark { width, spaces: 1 };
+                    self.at = At::AfterMark { matched, width, spaces: 1 };
                 }
                 _ => self.paragraph(byte),
             },
-            At::AfterMark { width, spaces } => match byte {
-                b' ' | b'\t' => self.at = At::AfterMark { width, spaces: spaces + 1 },
+            At::AfterMark { matched, width, spaces } => match byte {
+                b' ' | b'\t' => {
+                    self.at = At::AfterMark { matched, width, spaces: spaces + 1 };
+                }
                 _ => {
+                    self.close_to(matched);
                     let is_code = spaces > 4;
                     let columns = width + if is_code { 1 } else { spaces };
                     self.containers.push(MarkdownContainer::Item(columns));
                     self.first(byte, self.containers.len(), if is_code { spaces - 1 } else { 0 });
+                }
+            },
+            At::Heading { matched, length } => match byte {
+                b'#' if length < 6 => self.at = At::Heading { matched, length: length + 1 },
+                b' ' | b'\t' => {
+                    self.close_to(matched);
+                    (self.block, self.at) = (MarkdownBlock::Line, At::Rest);
+                }
+                _ => {
+                    if self.block != MarkdownBlock::Paragraph {
+                        self.close_to(matched);
+                    }
+                    self.paragraph(byte);
                 }
             },
             At::Opener { byte: mark, length } if byte == mark => {
@@ -498,14 +600,14 @@ impl MarkdownContext {
             }
             At::Opener { byte: mark, length } => {
                 if length >= 3 {
-                    (self.block, self.at) = (MarkdownBlock::Fence { byte: mark, length }, At::Info);
-                    self.inlines.end();
-                } else if mark == b'`' {
-                    self.inlines.begin_run(length);
-                    self.paragraph(byte);
-                } else {
-                    self.paragraph(byte);
+                    self.fence(mark, length);
+                    self.at = At::Info;
+                    return;
                 }
+                if mark == b'`' && self.verbatim.is_none() {
+                    self.inlines.begin_run(length);
+                }
+                self.paragraph(byte);
             }
             At::Closer { length } => match (self.block, byte) {
                 (MarkdownBlock::Fence { byte: mark, .. }, _) if byte == mark => {
@@ -538,6 +640,10 @@ impl MarkdownContext {
             return;
         }
         let goes_on = matched == self.containers.len();
+        if goes_on && self.verbatim.is_some_and(|it| it.extent == VerbatimExtent::Lines) {
+            self.at = At::Rest;
+            return;
+        }
         if let MarkdownBlock::Fence { byte: mark, .. } = self.block
             && goes_on
         {
@@ -546,6 +652,10 @@ impl MarkdownContext {
             return;
         }
         let is_paragraph = self.block == MarkdownBlock::Paragraph;
+        if self.rule.is_none() && indent < 4 && matches!(byte, b'-' | b'_' | b'*' | b'=') {
+            let is_under = self.is_in_paragraph(matched);
+            self.rule = Some(Rule { mark: byte, count: 1, has_blanks: false, matched, is_under });
+        }
         if indent >= 4 && !is_paragraph {
             self.close_to(matched);
             (self.block, self.at) = (MarkdownBlock::Indented, At::Rest);
@@ -561,8 +671,7 @@ impl MarkdownContext {
             b'-' | b'+' | b'*' if indent < 4 => {
                 self.at = At::Mark { matched, width: indent + 1, digits: 0 };
             }
-            // In a paragraph, only a list that begins at 1 begins.
-            b'0'..=b'9' if indent < 4 && (!is_paragraph || byte == b'1') => {
+            b'0'..=b'9' if indent < 4 && (byte == b'1' || !self.is_in_paragraph(matched)) => {
                 self.at = At::Mark { matched, width: indent + 1, digits: 1 };
             }
             b'`' | b'~' if indent < 4 => {
@@ -571,10 +680,7 @@ impl MarkdownContext {
                 }
                 self.at = At::Opener { byte, length: 1 };
             }
-            b'#' if indent < 4 => {
-                self.close_to(matched);
-                (self.block, self.at) = (MarkdownBlock::Line, At::Rest);
-            }
+            b'#' if indent < 4 => self.at = At::Heading { matched, length: 1 },
             _ => {
                 if !is_paragraph {
                     self.close_to(matched);
@@ -588,7 +694,19 @@ impl MarkdownContext {
     fn close_to(&mut self, matched: usize) {
         self.containers.truncate(matched);
         self.block = MarkdownBlock::None;
+        self.end_inlines();
+    }
+
+    /// Ends what goes on no further than its paragraph.
+    fn end_inlines(&mut self) {
         self.inlines.end();
+        self.verbatim = self.verbatim.filter(|it| it.extent == VerbatimExtent::Block);
+    }
+
+    /// A fence begins.
+    fn fence(&mut self, byte: u8, length: usize) {
+        self.block = MarkdownBlock::Fence { byte, length };
+        self.end_inlines();
     }
 
     /// Takes a byte of a paragraph, which begins here or goes on.
@@ -599,7 +717,7 @@ impl MarkdownContext {
 
     /// Takes a byte after the beginning of the line.
     fn rest(&mut self, byte: u8) {
-        if self.is_prose() {
+        if self.is_prose() && self.verbatim.is_none() {
             self.inlines.byte(byte, self.before());
         }
     }
@@ -699,6 +817,19 @@ mod tests {
         check("-     ", true);
         check("> a\n>\n>     ", true);
         check("    a\n\nb\n", false);
+        for before in [
+            "---\n", "* * *\n", "- - -\n", "Example\n=====\n", "Example\n---\n", "Example\n-\n",
+            "# a\n", "<pre>a</pre>\n", "<!-- a -->\n", "> ```\n", "> ---\n",
+        ] {
+            check(&format!("{before}    "), true);
+        }
+        for before in
+            ["Example\n= =\n", "Example\n- b\n", "--- a\n", "**\n", "#1 is done:\n", "> a\n==\n"]
+        {
+            check(&format!("{before}    "), false);
+        }
+        check("-\n      ", true);
+        check("1.\n       ", true);
     }
 
     #[test]
@@ -710,6 +841,15 @@ mod tests {
         check("a ``b` ", true);
         check("a \\`b ", false);
         check("`", true);
+        // What ends no paragraph ends no span.
+        for line in ["#hashtag", "10. a", "+ ", "+", "####### a"] {
+            check(&format!("a ``\n{line}\n"), true);
+        }
+        for line in ["# a", "#", "1. a", "+ a", "---", "==", "> a"] {
+            check(&format!("a ``\n{line}\n"), false);
+        }
+        check("1. a ``\n2. b\n", false);
+        check("a \"\n- ", false);
     }
 
     #[test]
@@ -723,6 +863,14 @@ mod tests {
         check("<!-- a --> ", false);
         check("<![CDATA[", true);
         check("<prefix>", false);
+        for tag in ["<code>", "<pre>", "<!--"] {
+            check(&format!("a {tag}\n```html\n</code> </pre> -->\n"), true);
+            check(&format!("a {tag}\n```html\n```\n"), false);
+        }
+        check("> <code>\n```js\n\n", true);
+        check("a <code>\n- ", false);
+        check("<code>\n- ", true);
+        check("a <code>\n`b` ", true);
         for (open, close) in [
             ("<samp>", "</samp>"),
             ("see <kbd class=\"a\">", "</KBD>"),

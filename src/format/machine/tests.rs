@@ -402,7 +402,7 @@ fn members_of_one_pattern_are_records_each() {
                { kind = 'c_*', call = { id = 'i', name = 'n', arguments = 'a' }, whole = true },\n\
                { kind = 'last', end = true }]";
     let calls = r#"{"c_1":{"i":"1","n":"f","a":{}},"t_1":{"t":"a"},"c_2":{"i":"2","n":"g","a":{}},"t_2":{"t":"b"}}"#;
-    check_row(row, &[("", calls)], "start a b Index(0):1:f({}) Index(1):2:g({})");
+    check_row(row, &[("", calls)], "start a b Index(0):f({}) Index(0). Index(1):g({}) Index(1).");
     let twice = r#"{"t_1":{"t":"a"},"t_2":null,"t_1":{"t":"b"}}"#;
     check_row(row, &[("", twice)], "start duplicate_key b");
     let no_text = r#"{"t_1":{"t":"a"},"t_2":{"t":5}}"#;
