@@ -404,9 +404,9 @@ fn members_of_one_pattern_are_records_each() {
     let calls = r#"{"c_1":{"i":"1","n":"f","a":{}},"t_1":{"t":"a"},"c_2":{"i":"2","n":"g","a":{}},"t_2":{"t":"b"}}"#;
     check_row(row, &[("", calls)], "start a b Index(0):f({}) Index(0). Index(1):g({}) Index(1).");
     let twice = r#"{"t_1":{"t":"a"},"t_2":null,"t_1":{"t":"b"}}"#;
-    check_row(row, &[("", twice)], "start duplicate_key b");
+    check_row(row, &[("", twice)], "duplicate_key start b");
     let no_text = r#"{"t_1":{"t":"a"},"t_2":{"t":5}}"#;
-    check_row(row, &[("", no_text)], "start wrong_type a");
+    check_row(row, &[("", no_text)], "wrong_type start a lost");
 }
 
 #[test]
