@@ -16,7 +16,7 @@ impl Inlines {
     /// Takes a byte, and what comes before it.
     pub(super) fn byte(&mut self, byte: u8, before: Before) {
         match byte {
-            b'`' if self.run > 0 || self.span > 0 || before.byte() != b'\\' => {
+            b'`' if self.run > 0 || self.span > 0 || !before.is_escape() => {
                 self.quotations.feed(&[byte], before);
                 self.run += 1;
             }

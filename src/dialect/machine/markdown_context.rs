@@ -21,6 +21,8 @@ use crate::json::char_length;
 pub(crate) struct MarkdownContext {
     /// The block quotes and list items that are open, the outermost first.
     containers: Vec<MarkdownContainer>,
+    /// True if the last of them is an item of which only an empty line has come.
+    is_empty_item: bool,
     block: MarkdownBlock,
     at: At,
     inlines: Inlines,
@@ -128,6 +130,8 @@ enum At {
     /// In what may close a fence.
     Closer {
         length: usize,
+        /// True after a blank: no more may follow.
+        is_over: bool,
     },
     Rest,
 }
@@ -147,6 +151,8 @@ pub(crate) enum TextRegion {
 struct Verbatim {
     close: &'static str,
     extent: VerbatimExtent,
+    /// True up to the end of the tag that opens it.
+    is_tag: bool,
 }
 
 /// What ends such markup that is not closed.
@@ -154,7 +160,10 @@ struct Verbatim {
 enum VerbatimExtent {
     /// The end of its paragraph.
     Paragraph,
-    /// A blank line, or the end of the block quote or the list item around it.
+    /// A blank line, or the end of the block quote or the list item around it, if its tag is alone
+    /// on its line.
+    Line,
+    /// As that, and its tag was.
     Lines,
     /// Nothing.
     Block,
@@ -220,6 +229,7 @@ impl Default for MarkdownContext {
     fn default() -> Self {
         MarkdownContext {
             containers: Vec::new(),
+            is_empty_item: false,
             block: MarkdownBlock::None,
             at: BEGIN,
             inlines: Inlines::default(),
@@ -450,10 +460,10 @@ impl MarkdownContext {
         if !self.is_in_code() && !self.inlines.is_quoted() {
             let extent = match may_be_block && self.tag_begins_line {
                 true => VerbatimExtent::Block,
-                false if self.tag_begins_block => VerbatimExtent::Lines,
+                false if self.tag_begins_block => VerbatimExtent::Line,
                 false => VerbatimExtent::Paragraph,
             };
-            self.verbatim = Some(Verbatim { close, extent });
+            self.verbatim = Some(Verbatim { close, extent, is_tag: byte != b'>' });
             if extent == VerbatimExtent::Block {
                 self.block = MarkdownBlock::Line;
             }
@@ -461,6 +471,15 @@ impl MarkdownContext {
     }
 
     fn inside_verbatim(&mut self, verbatim: Verbatim, byte: u8) {
+        let extent = match (verbatim.extent, byte) {
+            (VerbatimExtent::Line, b'\n') => VerbatimExtent::Lines,
+            (VerbatimExtent::Line, byte) if !verbatim.is_tag && byte > b' ' => {
+                VerbatimExtent::Paragraph
+            }
+            (extent, _) => extent,
+        };
+        let is_tag = verbatim.is_tag && byte != b'>';
+        self.verbatim = Some(Verbatim { extent, is_tag, ..verbatim });
         if let Some((last, head)) = verbatim.close.as_bytes().split_last()
             && byte.eq_ignore_ascii_case(last)
             && self.has_suffix(head)
@@ -477,6 +496,10 @@ impl MarkdownContext {
                 if matches!(self.block, MarkdownBlock::Paragraph | MarkdownBlock::Line) {
                     self.block = MarkdownBlock::None;
                 }
+                // An item begins with one empty line at most.
+                if std::mem::take(&mut self.is_empty_item) {
+                    self.containers.pop();
+                }
                 self.end_inlines();
             }
             At::Mark { matched, width, digits: 0 } | At::AfterMark { matched, width, .. }
@@ -484,6 +507,7 @@ impl MarkdownContext {
             {
                 self.close_to(matched);
                 self.containers.push(MarkdownContainer::Item(width + 1));
+                self.is_empty_item = true;
             }
             At::Mark { .. } | At::AfterMark { .. } => self.block = MarkdownBlock::Paragraph,
             At::Heading { matched, .. } => self.close_to(matched),
@@ -496,7 +520,7 @@ impl MarkdownContext {
                 }
             }
             At::Opener { .. } => self.block = MarkdownBlock::Paragraph,
-            At::Closer { length } => {
+            At::Closer { length, .. } => {
                 if let MarkdownBlock::Fence { length: opened, .. } = self.block
                     && length >= opened
                 {
@@ -568,7 +592,7 @@ impl MarkdownContext {
                 b' ' | b'\t' if digits == 0 => {
                     self.at = At::AfterMark { matched, width, spaces: 1 };
                 }
-                _ => self.paragraph(byte),
+                _ => self.text(matched, byte),
             },
             At::AfterMark { matched, width, spaces } => match byte {
                 b' ' | b'\t' => {
@@ -588,12 +612,7 @@ impl MarkdownContext {
                     self.close_to(matched);
                     (self.block, self.at) = (MarkdownBlock::Line, At::Rest);
                 }
-                _ => {
-                    if self.block != MarkdownBlock::Paragraph {
-                        self.close_to(matched);
-                    }
-                    self.paragraph(byte);
-                }
+                _ => self.text(matched, byte),
             },
             At::Opener { byte: mark, length } if byte == mark => {
                 self.at = At::Opener { byte, length: length + 1 };
@@ -609,11 +628,12 @@ impl MarkdownContext {
                 }
                 self.paragraph(byte);
             }
-            At::Closer { length } => match (self.block, byte) {
-                (MarkdownBlock::Fence { byte: mark, .. }, _) if byte == mark => {
-                    self.at = At::Closer { length: length + 1 };
+            At::Closer { length, is_over } => match (self.block, byte) {
+                (MarkdownBlock::Fence { byte: mark, .. }, _) if byte == mark && !is_over => {
+                    self.at = At::Closer { length: length + 1, is_over };
                 }
                 (MarkdownBlock::Fence { length: opened, .. }, b' ' | b'\t') if length >= opened => {
+                    self.at = At::Closer { length, is_over: true };
                 }
                 _ => self.at = At::Rest,
             },
@@ -630,6 +650,7 @@ impl MarkdownContext {
 
     /// Takes the first byte of a line that is not white space.
     fn first(&mut self, byte: u8, matched: usize, indent: usize) {
+        self.is_empty_item = false;
         let (matched, indent) = self.enter_items(matched, indent);
         self.is_quote |= matches!(byte, b'>' | b'|') && indent < 4;
         if byte == b'>'
@@ -648,7 +669,7 @@ impl MarkdownContext {
             && goes_on
         {
             let closes = byte == mark && indent < 4;
-            self.at = if closes { At::Closer { length: 1 } } else { At::Rest };
+            self.at = if closes { At::Closer { length: 1, is_over: false } } else { At::Rest };
             return;
         }
         let is_paragraph = self.block == MarkdownBlock::Paragraph;
@@ -681,13 +702,16 @@ impl MarkdownContext {
                 self.at = At::Opener { byte, length: 1 };
             }
             b'#' if indent < 4 => self.at = At::Heading { matched, length: 1 },
-            _ => {
-                if !is_paragraph {
-                    self.close_to(matched);
-                }
-                self.paragraph(byte);
-            }
+            _ => self.text(matched, byte),
         }
+    }
+
+    /// Takes a byte of text after so many containers: a paragraph goes on after fewer, too.
+    fn text(&mut self, matched: usize, byte: u8) {
+        if self.block != MarkdownBlock::Paragraph {
+            self.close_to(matched);
+        }
+        self.paragraph(byte);
     }
 
     /// Closes all containers but the first `matched` ones, and the block in them.
@@ -753,6 +777,8 @@ mod tests {
         check("```xml\n<a>\n```\n", false);
         check("````\n```\n", true);
         check("~~~\n```\n~~~\n", false);
+        check("```\n```` ```\n", true);
+        check("```\n```` \n", false);
         check("~~~ a`b\n", true);
         check("```ls -la``` lists.\n\n", false);
         check("```a\n```b\n", true);
@@ -829,6 +855,8 @@ mod tests {
             check(&format!("{before}    "), false);
         }
         check("-\n      ", true);
+        check("-\n\n    ", true);
+        check("* > \n--a\n   ~~~~\n", true);
         check("1.\n       ", true);
     }
 
@@ -840,6 +868,7 @@ mod tests {
         check("a `b\n\n", false);
         check("a ``b` ", true);
         check("a \\`b ", false);
+        check("a \\\\`b ", true);
         check("`", true);
         // What ends no paragraph ends no span.
         for line in ["#hashtag", "10. a", "+ ", "+", "####### a"] {
@@ -870,6 +899,9 @@ mod tests {
         check("> <code>\n```js\n\n", true);
         check("a <code>\n- ", false);
         check("<code>\n- ", true);
+        check("<code class=\"a\">\n- ", true);
+        check("<code>a\n- ", false);
+        check("<code>a\n~~~\n</code>\n", true);
         check("a <code>\n`b` ", true);
         for (open, close) in [
             ("<samp>", "</samp>"),

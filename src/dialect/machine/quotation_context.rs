@@ -55,6 +55,12 @@ impl Before {
     pub(crate) fn byte(self) -> u8 {
         self.last.to_le_bytes()[0]
     }
+
+    /// True if a backslash stands last that no other one escapes.
+    pub(crate) fn is_escape(self) -> bool {
+        let last = self.last.to_le_bytes();
+        last.iter().take_while(|byte| **byte == b'\\').count() % 2 == 1
+    }
 }
 
 impl QuotationContext {

@@ -422,7 +422,7 @@ fn a_condition_may_be_a_flag() {
     check_row(row, &records, "start 1 end start 3 end");
     let loaded = load(row).unwrap();
     let proves = |data: &str| {
-        let frame = Frame::new(&FRAMINGS[0], data.as_bytes(), 0);
+        let frame = Frame::new(FRAMINGS[0], data.as_bytes(), 0);
         loaded.accepts(&format::Record::new(&frame))
     };
     assert!(proves(r#"{"t":"a"}"#) && !proves(r#"{"n":1}"#));
