@@ -70,7 +70,9 @@ enum MarkdownBlock {
 struct Rule {
     mark: u8,
     count: usize,
-    /// True if a blank stands after one.
+    /// True if the last byte is a blank.
+    is_blank: bool,
+    /// True if blanks stand between marks.
     has_blanks: bool,
     /// The containers that go on.
     matched: usize,
@@ -83,8 +85,11 @@ impl Rule {
     fn with(mut self, text: &[u8]) -> Option<Self> {
         for &byte in text {
             match byte {
-                b' ' | b'\t' | b'\r' => self.has_blanks = true,
-                byte if byte == self.mark => self.count += 1,
+                b' ' | b'\t' | b'\r' => self.is_blank = true,
+                byte if byte == self.mark => {
+                    self.has_blanks |= self.is_blank;
+                    self.count += 1;
+                }
                 _ => return None,
             }
         }
@@ -675,7 +680,14 @@ impl MarkdownContext {
         let is_paragraph = self.block == MarkdownBlock::Paragraph;
         if self.rule.is_none() && indent < 4 && matches!(byte, b'-' | b'_' | b'*' | b'=') {
             let is_under = self.is_in_paragraph(matched);
-            self.rule = Some(Rule { mark: byte, count: 1, has_blanks: false, matched, is_under });
+            self.rule = Some(Rule {
+                mark: byte,
+                count: 1,
+                is_blank: false,
+                has_blanks: false,
+                matched,
+                is_under,
+            });
         }
         if indent >= 4 && !is_paragraph {
             self.close_to(matched);
@@ -845,7 +857,8 @@ mod tests {
         check("    a\n\nb\n", false);
         for before in [
             "---\n", "* * *\n", "- - -\n", "Example\n=====\n", "Example\n---\n", "Example\n-\n",
-            "# a\n", "<pre>a</pre>\n", "<!-- a -->\n", "> ```\n", "> ---\n",
+            "Example\n- \n", "Example\n==  \n", "# a\n", "<pre>a</pre>\n", "<!-- a -->\n",
+            "> ```\n", "> ---\n",
         ] {
             check(&format!("{before}    "), true);
         }

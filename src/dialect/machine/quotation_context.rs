@@ -51,11 +51,6 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// Returns the last byte.
-    pub(crate) fn byte(self) -> u8 {
-        self.last.to_le_bytes()[0]
-    }
-
     /// True if a backslash stands last that no other one escapes.
     pub(crate) fn is_escape(self) -> bool {
         let last = self.last.to_le_bytes();
