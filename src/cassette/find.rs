@@ -192,6 +192,9 @@ fn search(nodes: &mut dyn Nodes, is_yaml: bool) -> CassetteVerdict {
                 let name = String::from_utf8_lossy(&name);
                 if open.len() == 1 && map.is_empty() {
                     candidates.retain(|one| one.layout.top.contains(&&*name));
+                    if candidates.is_empty() {
+                        return CassetteVerdict::No;
+                    }
                 }
                 place = if map.is_empty() { name.into_owned() } else { format!("{map}.{name}") };
                 node = match nodes.next() {
