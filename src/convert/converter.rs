@@ -467,8 +467,12 @@ impl<'r, W: Write> Converter<'r, W> {
 
     /// Ends a choice, and with the first one the message.
     fn finish(&mut self, choice: u64, finish: &Finish<'_>) {
-        // The format has its own word for an error of its own.
-        let is_carried = |info: &Info| *info == Info::FinishError && self.is_own();
+        // The format has its own word for an error of its own, and calls say that they are there.
+        let is_carried = |info: &Info| match info {
+            Info::FinishError => self.is_own(),
+            Info::FinishToolCalls => self.calls > 0,
+            _ => false,
+        };
         let info = Info::of_reason(finish.finish_reason).filter(|info| !is_carried(info));
         if info.and_then(|info| self.writing.loss(info)) == Some(Carry::Error) {
             self.records.note(Info::FinishError);

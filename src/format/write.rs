@@ -177,6 +177,8 @@ words! {
         Block = "block",
         /// A choice beside the one that is followed.
         Choice = "other choices",
+        /// The finish reason `tool_calls` of a message without a call.
+        FinishToolCalls = "finish_reason tool_calls",
         /// The finish reason `content_filter`.
         FinishFilter = "finish_reason content_filter",
         /// The finish reason `refusal`.
@@ -205,7 +207,8 @@ words! {
 }
 
 /// The reasons to finish that not every format has a word for.
-const REASONS: [(Info, FinishReason); 5] = [
+const REASONS: [(Info, FinishReason); 6] = [
+    (Info::FinishToolCalls, FinishReason::ToolCalls),
     (Info::FinishFilter, FinishReason::ContentFilter),
     (Info::FinishRefusal, FinishReason::Refusal),
     (Info::FinishPause, FinishReason::Pause),

@@ -220,6 +220,7 @@ fn sorted(content: &mut Content, deltas: bool) {
 fn may_become(to: &Writing, from: &Value, back: &Value, has_calls: bool) -> bool {
     let info = match FinishReason::ALL.iter().find(|reason| reason.name() == from.as_str().unwrap())
     {
+        Some(FinishReason::ToolCalls) if !has_calls => Some(Info::FinishToolCalls),
         Some(FinishReason::ContentFilter) => Some(Info::FinishFilter),
         Some(FinishReason::Refusal) => Some(Info::FinishRefusal),
         Some(FinishReason::Pause) => Some(Info::FinishPause),
@@ -229,8 +230,7 @@ fn may_become(to: &Writing, from: &Value, back: &Value, has_calls: bool) -> bool
     let is_changed = info.is_some_and(|info| to.loss(info).is_some());
     // Calls of a body that were answered in it are calls to run where the answers are lost.
     let is_upgraded = from == "stop" && back == "tool_calls" && has_calls;
-    let is_bare = from == "tool_calls" && back == "stop" && !has_calls;
-    from == back || is_changed || is_upgraded || is_bare
+    from == back || is_changed || is_upgraded
 }
 
 /// What a format cannot say of how a message cost: a part that is larger than the whole, or a whole
