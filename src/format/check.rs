@@ -9,7 +9,8 @@ use toml::de::{DeTable, DeValue};
 use crate::cut::Cut as _;
 use crate::format::format::Record;
 use crate::format::machine::evidence;
-use crate::format::machine::rule::{Wanted, each_place, each_place_of};
+use crate::format::machine::rule::{each_place, each_place_of};
+use crate::format::place::Wanted;
 use crate::format::spec::{
     ANY, End, Places, Rule, Spec, Word, fits, is_keyed, paths, split_each, split_flag, split_test,
 };

@@ -31,6 +31,7 @@ mod openai_chat;
 mod openai_messages;
 mod openai_responses;
 mod otel;
+mod place;
 pub(crate) mod repeatable;
 #[cfg(feature = "cli")]
 mod replies;

@@ -34,22 +34,15 @@ use serde::{Deserialize, Deserializer};
 
 use crate::cut::Cut as _;
 use crate::event::{Executor, FinishReason, WarningCode};
-use crate::format::format::Format;
 use crate::format::machine::RowTables;
-use crate::format::machine::rule::{Place, PlaceReader, Placed, RuleContent, Wanted, placed};
+use crate::format::place::{Place, PlaceReader, Placed, Wanted, placed};
+pub(crate) use crate::format::place::{Places, Word, split_each};
 use crate::format::repeatable::Repeatable;
 use crate::format::support::calls::Calls;
 use crate::format::support::emit::EventOut;
 use crate::format::support::object::Object;
 use crate::format::support::usage::{self, Field, Op};
-use crate::format::table::find;
 use crate::leak::{self, table};
-
-/// The places of a value.
-pub(crate) type Places = &'static str;
-
-/// A word of a row. Built-in rows are part of the program; a user's is loaded once and never freed.
-pub(crate) type Word = &'static str;
 
 /// A description of a format in place of code: see [`load`](crate::format::load()).
 #[derive(Clone, Copy)]
@@ -407,7 +400,7 @@ placed! {
     }
 
     /// A record of another format, as an object or as JSON in a string.
-    pub(crate) struct WrapSpec = NEW, ReadWrap, known: Vec<&'static Format> = WrapSpec::known {
+    pub(crate) struct WrapSpec = NEW, ReadWrap, spec: &'static WrapSpec = identity {
         at: Places = "", "leak::text" => json;
         /// The formats that it may be in. The first record of a message says which.
         formats: &'static [Word] = &[], "leak::one_or_more";
@@ -431,13 +424,6 @@ pub(crate) struct WarnSpec {
     pub(crate) code: WarningCode,
     #[serde(deserialize_with = "leak::text")]
     pub(crate) text: Places,
-}
-
-impl WrapSpec {
-    /// Returns the formats that the record may be in.
-    fn known(&self) -> Vec<&'static Format> {
-        self.formats.iter().filter_map(|name| find(name)).collect()
-    }
 }
 
 impl Placed for WarnSpec {
@@ -468,6 +454,11 @@ impl Placed for End {
 }
 
 impl Spec {
+    /// Returns the number of the group of a name.
+    pub(crate) fn group(&self, name: &str) -> Option<usize> {
+        self.groups.iter().position(|group| group.name == name)
+    }
+
     /// Returns every rule, with the name of its group; that of a record's is empty.
     pub(crate) fn rules(&self) -> impl Iterator<Item = (Word, &'static Rule)> {
         let of_groups = self.groups.iter().map(|group| (group.name, group.on));
@@ -540,6 +531,56 @@ impl Rule {
     }
 }
 
+/// What a rule holds.
+#[derive(Clone, Copy, Default)]
+pub(in crate::format) struct RuleContent {
+    /// Something of what the model wrote, beside a call or a result.
+    pub(in crate::format) more_than_calls: bool,
+    /// Something of what the model wrote, or the beginning of a message.
+    pub(in crate::format) content: bool,
+    /// Text and nothing else, in objects of some kinds.
+    pub(in crate::format) only_text: bool,
+    /// Pieces in objects inside and nothing else, in objects of some kinds.
+    pub(in crate::format) only_inside: bool,
+    /// Nothing, but that a record is known: text does not go on over it.
+    pub(in crate::format) nothing: bool,
+    /// What begins a log's message: the model wrote it in the object itself, and not only in objects
+    /// inside.
+    pub(in crate::format) log_start: bool,
+    /// All of a message, and why it stopped.
+    pub(in crate::format) body: bool,
+}
+
+impl RuleContent {
+    pub(in crate::format) fn new(rule: &Rule) -> RuleContent {
+        let any = |all: &[Places]| all.iter().any(|places| !places.is_empty());
+        let text = any(&[rule.thought, rule.text, rule.refusal]);
+        let mark = any(&[rule.signature, rule.redacted]);
+        let call = rule.call.is_some() || rule.result.is_some();
+        let object = rule.hook.is_some() || rule.error.is_some();
+        let inside = !rule.each.is_empty() || rule.wraps.is_some();
+        let block = rule.block.is_some();
+        let blocks = !rule.blocks.is_empty() || rule.rest.is_some();
+        let about = !rule.usage.is_empty() || any(&[rule.finish, rule.provider_event]);
+        let (begins, ends) = (rule.begin != Begin::Late, rule.end != End::No);
+        let own = call || text || mark || object || begins;
+        let others = mark || call || object || inside || block || blocks || about || ends;
+        RuleContent {
+            more_than_calls: text || mark || object || inside,
+            content: own || inside,
+            only_text: rule.is_named() && text && !others && rule.native.is_empty(),
+            only_inside: rule.is_named()
+                && !rule.whole
+                && inside
+                && !(own || block || blocks || about || ends)
+                && rule.native.is_empty(),
+            nothing: !(own || inside || block || blocks || about),
+            log_start: !rule.prompt && (own || block || ends),
+            body: rule.is_message() && !rule.finish.is_empty(),
+        }
+    }
+}
+
 /// True if the keys of an object's members are the words for their kinds.
 pub(crate) fn is_keyed(kind: &[Places]) -> bool {
     kind.iter().any(|places| places.ends_with("key:"))
@@ -579,11 +620,6 @@ pub(crate) fn split_test(path: &str) -> (&str, &'static str) {
 pub(crate) fn split_flag(places: &str) -> (&str, Option<&str>) {
     let flag = places.split_once('=').filter(|_| !places.starts_with(['\'', '{']));
     flag.map_or((places, None), |(places, words)| (places, Some(words)))
-}
-
-/// Returns the places of an `each`, and the name of the group that it leads to.
-pub(crate) fn split_each(each: Word) -> Option<(Places, Word)> {
-    each.split_once('>').map(|(places, name)| (places.trim_ascii(), name.trim_ascii()))
 }
 
 /// True, false, or a word.

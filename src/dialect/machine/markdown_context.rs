@@ -29,7 +29,7 @@ pub(crate) struct MarkdownContext {
     /// True on a line that is quoted, as in e-mail, or is a row of a table.
     is_quote: bool,
     /// The line, if it may be a rule, or the line under a heading.
-    rule: Option<Rule>,
+    rule: Option<RuledLine>,
     verbatim: Option<Verbatim>,
     /// True if the last tag began its line.
     tag_begins_line: bool,
@@ -67,7 +67,7 @@ enum MarkdownBlock {
 
 /// A line that has one mark, and blanks, so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rule {
+struct RuledLine {
     mark: u8,
     count: usize,
     /// True if the last byte is a blank.
@@ -80,7 +80,7 @@ struct Rule {
     is_under: bool,
 }
 
-impl Rule {
+impl RuledLine {
     /// Takes text of the line. Returns none if it has something else.
     fn with(mut self, text: &[u8]) -> Option<Self> {
         for &byte in text {
@@ -553,7 +553,7 @@ impl MarkdownContext {
     }
 
     /// True if a line is a rule, or makes a heading of the paragraph before it.
-    fn is_rule(&self, rule: Rule) -> bool {
+    fn is_rule(&self, rule: RuledLine) -> bool {
         let is_rule = rule.mark != b'=' && rule.count >= 3;
         is_rule || (matches!(rule.mark, b'=' | b'-') && !rule.has_blanks && rule.is_under)
     }
@@ -680,7 +680,7 @@ impl MarkdownContext {
         let is_paragraph = self.block == MarkdownBlock::Paragraph;
         if self.rule.is_none() && indent < 4 && matches!(byte, b'-' | b'_' | b'*' | b'=') {
             let is_under = self.is_in_paragraph(matched);
-            self.rule = Some(Rule {
+            self.rule = Some(RuledLine {
                 mark: byte,
                 count: 1,
                 is_blank: false,

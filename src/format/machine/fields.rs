@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::format::machine::evidence;
 use crate::format::machine::layout::{JOINT, ReadObject, RecordValues, RowTables, Table, Value};
-use crate::format::machine::rule::{Place, Way};
+use crate::format::place::{Place, Way};
 use crate::format::spec::{
     CallSpec, ReadRule, RecordPlaces, Word, fits, is_one_of, paths, split_test,
 };

@@ -18,9 +18,8 @@ use std::sync::OnceLock;
 
 use smallvec::SmallVec;
 
-use crate::format::machine::rule::{
-    Place, PlaceReader, RowFlags, Wanted, Way, each_place_of, keys,
-};
+use crate::format::machine::rule::{RowFlags, each_place_of, keys};
+use crate::format::place::{Place, PlaceReader, Wanted, Way};
 use crate::format::spec::{
     ANY, Group, Places, ReadRule, RecordPlaces, Rule, Spec, Word, fits, is_keyed, paths,
     split_flag, split_test,
@@ -540,6 +539,7 @@ impl Layout {
         record: &[OfRecord],
     ) -> Layout {
         let mut layout = Layout::default();
+        let group = |name| spec.group(name);
         // A kind that comes twice is told.
         for place in kind.iter().flatten() {
             if let KindPlace::Path(keys) = place {
@@ -550,13 +550,13 @@ impl Layout {
             let kinds = paths(rule.kind).filter(|kind| rule.is_named() && kind.contains('*'));
             layout.patterns.extend(kinds);
             let place = &mut |places, wanted| layout.place(places, wanted, record);
-            let rule = PlaceReader::new(spec.groups, place).table(rule);
+            let rule = PlaceReader::new(&group, place).table(rule);
             layout.rules.push(rule);
         }
         layout.is_complete = true;
         if is_record {
             let mut place = |places, wanted| layout.place(places, wanted, record);
-            let row = PlaceReader::new(spec.groups, &mut place).table(spec);
+            let row = PlaceReader::new(&group, &mut place).table(spec);
             let places = record.iter().map(|(places, wanted)| place(places, *wanted)).collect();
             (layout.record, layout.of_record) = (row, places);
         }

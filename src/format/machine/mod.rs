@@ -37,8 +37,8 @@ use crate::event::{self, FinishReason, Key, Kind, Of, Piece, ProviderEvent, Warn
 use crate::format::machine::fields::{Fields, Index};
 pub(in crate::format) use crate::format::machine::layout::RowTables;
 use crate::format::machine::layout::{RecordValues, Table};
-use crate::format::machine::rule::Place;
 use crate::format::machine::state::{MessageState, Scope};
+use crate::format::place::Place;
 use crate::format::repeatable::Repeatable;
 use crate::format::spec::{
     Begin, End, ReadFailure, ReadRule, ReadStart, Row, Spec, Total, Word, fits, is_one_of,

@@ -10,6 +10,7 @@ use crate::format::spec::ReadRule;
 use crate::format::support::emit::Halves;
 use crate::format::support::lifecycle::MessageHead;
 use crate::format::support::prelude::*;
+use crate::format::table::find;
 
 /// The format of the records inside, and its decoder.
 pub(super) struct Wrapped {
@@ -28,8 +29,9 @@ impl Machine {
         }
         let text = json::text(&json);
         let record = Record::new(&scope.inner_frame(&text));
-        if let Some(format) = wrap.known.iter().find(|format| format.accepts(&record)) {
-            let is_same = |wrapped: &Wrapped| wrapped.format == *format;
+        let mut formats = wrap.spec.formats.iter().filter_map(|name| find(name));
+        if let Some(format) = formats.find(|format| format.accepts(&record)) {
+            let is_same = |wrapped: &Wrapped| wrapped.format == format;
             if !self.wrapped.as_ref().is_some_and(is_same) {
                 self.wrapped = Some(Wrapped { format, decoder: format.decode() });
             }

@@ -226,7 +226,7 @@ fn names_are_unique() {
 }
 
 /// Names that stand twice for one idea: a command and what it prints with, an option and what it sets.
-const ONE_IDEA: &[&str] = &["AtEnd", "Classify", "Frames", "StartIn", "Tools"];
+const ONE_IDEA: &[&str] = &["Classify", "Frames", "Tools"];
 
 /// Names that stand for several ideas yet, and how often. None is to be added.
 const SHARED_NAMES: &[(&str, usize)] = &[
