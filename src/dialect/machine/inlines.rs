@@ -40,12 +40,6 @@ impl Inlines {
         self.run = length;
     }
 
-    /// Takes the backticks that begin a paragraph, and one after other text: its line is none that
-    /// opens a fence.
-    pub(super) fn begin_span(&mut self, length: usize) {
-        (self.span, self.run) = (length, 1);
-    }
-
     /// Ends a run of backticks: it opens or closes a span.
     pub(super) fn end_run(&mut self) {
         match std::mem::take(&mut self.run) {

@@ -24,6 +24,8 @@ pub(crate) struct MarkdownContext {
     /// True if the last of them is an item of which only an empty line has come.
     is_empty_item: bool,
     block: MarkdownBlock,
+    /// The containers that go on in the line.
+    matched: usize,
     at: At,
     inlines: Inlines,
     /// True on a line that is quoted, as in e-mail, or is a row of a table.
@@ -56,7 +58,7 @@ enum MarkdownContainer {
 enum MarkdownBlock {
     None,
     Paragraph,
-    /// A heading.
+    /// A heading, or a block of HTML: it ends with its line.
     Line,
     Fence {
         byte: u8,
@@ -127,11 +129,16 @@ enum At {
     },
     /// In what may open a fence.
     Opener {
+        matched: usize,
         byte: u8,
         length: usize,
     },
-    /// After the opener of a fence, on its line.
-    Info,
+    /// After what may open a fence, on its line.
+    Info {
+        matched: usize,
+        byte: u8,
+        length: usize,
+    },
     /// In what may close a fence.
     Closer {
         length: usize,
@@ -165,10 +172,10 @@ struct Verbatim {
 enum VerbatimExtent {
     /// The end of its paragraph.
     Paragraph,
-    /// A blank line, or the end of the block quote or the list item around it, if its tag is alone
-    /// on its line.
+    /// That of its paragraph, unless its tag turns out to be alone on its line.
     Line,
-    /// As that, and its tag was.
+    /// A blank line, or the end of the block quote or the list item around it: its tag was alone on
+    /// its line (the seventh kind of HTML blocks in CommonMark).
     Lines,
     /// Nothing.
     Block,
@@ -236,6 +243,7 @@ impl Default for MarkdownContext {
             containers: Vec::new(),
             is_empty_item: false,
             block: MarkdownBlock::None,
+            matched: 0,
             at: BEGIN,
             inlines: Inlines::default(),
             is_quote: false,
@@ -397,7 +405,13 @@ impl MarkdownContext {
                 }
             }
             At::AfterMark { spaces, .. } => spaces > 4,
-            _ => !self.is_prose() || self.is_in_span(),
+            At::Info { .. } => true,
+            // A line before it that is code has ended.
+            At::Mark { .. } | At::Heading { .. } | At::Opener { .. } => {
+                self.block == MarkdownBlock::Paragraph && self.is_in_span()
+                    || matches!(self.at, At::Opener { byte: b'`', .. })
+            }
+            At::Closer { .. } | At::Rest => !self.is_prose() || self.is_in_span(),
         }
     }
 
@@ -431,10 +445,20 @@ impl MarkdownContext {
         last.ends_with(suffix.after(suffix.len().saturating_sub(last.len())))
     }
 
+    /// True where a block may begin: after at most three columns of white space.
+    fn may_begin_block(&self) -> bool {
+        match self.at {
+            At::Begin { matched, indent, .. } => self.enter_items(matched, indent).1 < 4,
+            At::AfterMark { spaces, .. } => spaces <= 4,
+            _ => false,
+        }
+    }
+
     fn byte(&mut self, byte: u8) {
-        let is_line = self.is_line();
+        let is_line = self.may_begin_block();
         let begins_tag = byte == b'<' || (is_line && matches!(byte, b'\\' | b'#'));
-        let begins_block = is_line && self.block != MarkdownBlock::Paragraph;
+        let is_in_paragraph = self.block == MarkdownBlock::Paragraph && !self.is_in_item();
+        let begins_block = is_line && !is_in_paragraph;
         match self.verbatim {
             Some(verbatim) => self.inside_verbatim(verbatim, byte),
             None if self.is_after_tag() => self.open_verbatim(byte),
@@ -468,10 +492,11 @@ impl MarkdownContext {
                 false if self.tag_begins_block => VerbatimExtent::Line,
                 false => VerbatimExtent::Paragraph,
             };
-            self.verbatim = Some(Verbatim { close, extent, is_tag: byte != b'>' });
             if extent == VerbatimExtent::Block {
+                self.close_to(self.matched);
                 self.block = MarkdownBlock::Line;
             }
+            self.verbatim = Some(Verbatim { close, extent, is_tag: byte != b'>' });
         }
     }
 
@@ -489,13 +514,18 @@ impl MarkdownContext {
             && byte.eq_ignore_ascii_case(last)
             && self.has_suffix(head)
         {
-            (self.verbatim, self.at) = (None, At::Rest);
+            self.verbatim = None;
+            if extent == VerbatimExtent::Block {
+                self.at = At::Rest;
+            }
         }
     }
 
     fn line_end(&mut self) {
         let mut opens_quotation = false;
+        let rule = self.rule.take().filter(|rule| self.is_rule(*rule));
         match self.at {
+            _ if let Some(rule) = rule => self.close_to(rule.matched),
             At::Begin { .. } => {
                 // A blank line ends a paragraph and the block quotes.
                 if matches!(self.block, MarkdownBlock::Paragraph | MarkdownBlock::Line) {
@@ -516,8 +546,11 @@ impl MarkdownContext {
             }
             At::Mark { .. } | At::AfterMark { .. } => self.block = MarkdownBlock::Paragraph,
             At::Heading { matched, .. } => self.close_to(matched),
-            At::Opener { byte, length } if length >= 3 => self.fence(byte, length),
-            At::Opener { byte: b'`', length } => {
+            At::Opener { matched, byte, length } if length >= 3 => {
+                self.fence(matched, byte, length);
+            }
+            At::Info { matched, byte, length } => self.fence(matched, byte, length),
+            At::Opener { byte: b'`', length, .. } => {
                 self.block = MarkdownBlock::Paragraph;
                 if self.verbatim.is_none() {
                     self.inlines.begin_run(length);
@@ -532,7 +565,6 @@ impl MarkdownContext {
                     self.block = MarkdownBlock::None;
                 }
             }
-            At::Info => {}
             At::Rest => {
                 if self.is_prose() {
                     opens_quotation = self.inlines.newline(self.before());
@@ -542,9 +574,6 @@ impl MarkdownContext {
                     self.inlines.end();
                 }
             }
-        }
-        if let Some(rule) = self.rule.take().filter(|rule| self.is_rule(*rule)) {
-            self.close_to(rule.matched);
         }
         (self.at, self.is_quote) = (BEGIN, false);
         if !opens_quotation {
@@ -619,15 +648,14 @@ impl MarkdownContext {
                 }
                 _ => self.text(matched, byte),
             },
-            At::Opener { byte: mark, length } if byte == mark => {
-                self.at = At::Opener { byte, length: length + 1 };
+            At::Opener { matched, byte: mark, length } if byte == mark => {
+                self.at = At::Opener { matched, byte, length: length + 1 };
             }
-            At::Opener { byte: mark, length } => {
-                if length >= 3 {
-                    self.fence(mark, length);
-                    self.at = At::Info;
-                    return;
-                }
+            At::Opener { matched, byte: mark, length } if length >= 3 => {
+                self.at = At::Info { matched, byte: mark, length };
+            }
+            At::Opener { matched, byte: mark, length } => {
+                self.continue_or_close(matched);
                 if mark == b'`' && self.verbatim.is_none() {
                     self.inlines.begin_run(length);
                 }
@@ -643,12 +671,16 @@ impl MarkdownContext {
                 _ => self.at = At::Rest,
             },
             // Backticks don't stand on the line of a fence of backticks.
-            At::Info => {
-                if let (MarkdownBlock::Fence { byte: b'`', length }, b'`') = (self.block, byte) {
-                    (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
-                    self.inlines.begin_span(length);
+            At::Info { matched, byte: b'`', length } if byte == b'`' => {
+                self.continue_or_close(matched);
+                (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
+                if self.verbatim.is_none() {
+                    self.inlines.begin_run(length);
+                    self.inlines.end_run();
+                    self.inlines.begin_run(1);
                 }
             }
+            At::Info { .. } => {}
             At::Rest => self.rest(byte),
         }
     }
@@ -657,6 +689,7 @@ impl MarkdownContext {
     fn first(&mut self, byte: u8, matched: usize, indent: usize) {
         self.is_empty_item = false;
         let (matched, indent) = self.enter_items(matched, indent);
+        self.matched = matched;
         self.is_quote |= matches!(byte, b'>' | b'|') && indent < 4;
         if byte == b'>'
             && indent < 4
@@ -707,12 +740,7 @@ impl MarkdownContext {
             b'0'..=b'9' if indent < 4 && (byte == b'1' || !self.is_in_paragraph(matched)) => {
                 self.at = At::Mark { matched, width: indent + 1, digits: 1 };
             }
-            b'`' | b'~' if indent < 4 => {
-                if !(goes_on && is_paragraph) {
-                    self.close_to(matched);
-                }
-                self.at = At::Opener { byte, length: 1 };
-            }
+            b'`' | b'~' if indent < 4 => self.at = At::Opener { matched, byte, length: 1 },
             b'#' if indent < 4 => self.at = At::Heading { matched, length: 1 },
             _ => self.text(matched, byte),
         }
@@ -720,16 +748,21 @@ impl MarkdownContext {
 
     /// Takes a byte of text after so many containers: a paragraph goes on after fewer, too.
     fn text(&mut self, matched: usize, byte: u8) {
+        self.continue_or_close(matched);
+        self.paragraph(byte);
+    }
+
+    /// Closes all containers but the first `matched` ones, unless a paragraph goes on.
+    fn continue_or_close(&mut self, matched: usize) {
         if self.block != MarkdownBlock::Paragraph {
             self.close_to(matched);
         }
-        self.paragraph(byte);
     }
 
     /// Closes all containers but the first `matched` ones, and the block in them.
     fn close_to(&mut self, matched: usize) {
         self.containers.truncate(matched);
-        self.block = MarkdownBlock::None;
+        (self.block, self.is_empty_item) = (MarkdownBlock::None, false);
         self.end_inlines();
     }
 
@@ -740,9 +773,9 @@ impl MarkdownContext {
     }
 
     /// A fence begins.
-    fn fence(&mut self, byte: u8, length: usize) {
+    fn fence(&mut self, matched: usize, byte: u8, length: usize) {
+        self.close_to(matched);
         self.block = MarkdownBlock::Fence { byte, length };
-        self.end_inlines();
     }
 
     /// Takes a byte of a paragraph, which begins here or goes on.
@@ -869,6 +902,10 @@ mod tests {
         }
         check("-\n      ", true);
         check("-\n\n    ", true);
+        check("- a\n\n  * * *\n\n  ```\n  x\n```\n", true);
+        check("- a\n\n  * * *\n\n    ", false);
+        check("    code\n#", false);
+        check("- ```\n  x\n-", false);
         check("* > \n--a\n   ~~~~\n", true);
         check("1.\n       ", true);
     }
@@ -913,6 +950,12 @@ mod tests {
         check("a <code>\n- ", false);
         check("<code>\n- ", true);
         check("<code class=\"a\">\n- ", true);
+        check("The formats:\n- <code>\n  - ", true);
+        check("Write <code>a\n```x``` and ", true);
+        check("- see <code>\n`y` ", true);
+        check("a <!--\n``` -->\n", true);
+        check("So\n    <!-- x -->\n    ", false);
+        check("- a\n<pre>x</pre>\n    ", true);
         check("<code>a\n- ", false);
         check("<code>a\n~~~\n</code>\n", true);
         check("a <code>\n`b` ", true);
