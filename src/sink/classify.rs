@@ -171,7 +171,7 @@ struct GatheredCalls {
     /// None in place of one that was taken back.
     all: Vec<Option<Owned<ToolCall<'static>>>>,
     /// Their places, by their indexes.
-    places: BTreeMap<u64, usize>,
+    places: BTreeMap<u64, VecDeque<usize>>,
     /// The places of those that the caller has to run, by their ids.
     waiting: BTreeMap<String, VecDeque<usize>>,
 }
@@ -179,16 +179,16 @@ struct GatheredCalls {
 impl GatheredCalls {
     fn add(&mut self, call: &ToolCall<'_>) {
         let place = self.all.len();
-        self.places.insert(call.index, place);
+        self.places.entry(call.index).or_default().push_back(place);
         if call.executor.is_none() {
             self.waiting.entry(call.id.to_owned()).or_default().push_back(place);
         }
         self.all.push(Some(Owned::new(*call)));
     }
 
-    /// Takes out the call of an index that is taken back.
+    /// Takes out the first call of an index that is taken back.
     fn take_back(&mut self, index: u64) -> Option<Owned<ToolCall<'static>>> {
-        self.all.get_mut(self.places.remove(&index)?)?.take()
+        self.all.get_mut(self.places.get_mut(&index)?.pop_front()?)?.take()
     }
 
     /// A call that was answered in its message is the caller's to run no more.

@@ -261,10 +261,6 @@ impl<'t> RecordValues<'t> {
             if !is_named || reader.peek()? == b'n' {
                 return reader.skip();
             }
-            if keys.contains(&key) {
-                let message = format!("duplicate field `{}`", key.as_str());
-                return Err(serde::de::Error::custom(message));
-            }
             keys.push(key.clone());
             let number = self.open(table, layout, key.into_text());
             self.link(&mut ends, number);
@@ -273,6 +269,11 @@ impl<'t> RecordValues<'t> {
             self.objects[number].json = reader.since(start)?.trim_ascii();
             Ok(())
         })?;
+        keys.sort_unstable_by(|a, b| a.as_str().cmp(b.as_str()));
+        if let Some([key, _]) = keys.array_windows().find(|[a, b]| a == b) {
+            let message = format!("duplicate field `{}`", key.as_str());
+            return Err(serde::de::Error::custom(message));
+        }
         Ok(ends.map(|(first, _)| first))
     }
 
