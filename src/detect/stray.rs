@@ -190,7 +190,7 @@ fn may_count(held: &[u8], line: &[u8], is_whole: bool) -> bool {
     let mut bytes = held.iter().chain(line).skip_while(|byte| matches!(byte, b' ' | b'\t'));
     match bytes.next() {
         None | Some(b'{' | b'`' | b'~') => true,
-        Some(b'd') => bytes.zip(FIELD.after(1)).all(|(byte, field)| byte == field),
+        Some(b'd') if bytes.clone().zip(FIELD.after(1)).all(|(byte, field)| byte == field) => true,
         Some(first) => {
             let (mut head, mut length) = ([0; LOG_HEAD], 0);
             for (place, byte) in head.iter_mut().zip([first].into_iter().chain(bytes)) {
@@ -230,9 +230,10 @@ mod tests {
         check("Hi\ndata: {}\n", None);
         check(&format!("Hi\n2026-11-28T10:00:01Z data: {RECORD}\n"), Some(3));
         check(&format!("Hi\n[app] {RECORD}\n"), Some(3));
-        for before in
-            ["app-1  | ", "web | data: ", "12:", "12:data: ", "a/b.log:", "b.log:12:data: "]
-        {
+        for before in [
+            "app-1  | ", "db-1 | ", "data-1 | data: ", "web | data: ", "12:", "12:data: ",
+            "a/b.log:", "b.log:12:data: ",
+        ] {
             check(&format!("Hi\n{before}{RECORD}\n"), Some(3));
             check(&format!("Hi\n{before}{{}}\n"), None);
         }

@@ -225,7 +225,8 @@ fn places(spec: &'static Spec) -> Option<Mistake> {
     let mut see = |rule: Option<(Word, usize)>, places: Places, wanted: Wanted| {
         let mistake = |message| Mistake::new(rule, places, message);
         let made = Some(places).filter(|it| wanted == Wanted::Something && is_made(it));
-        let always = made.map(|it| format!("`{it}` is there in every record: it asks for nothing"));
+        let always =
+            made.map(|it| format!("`{it}` is there in every record: it says nothing of one"));
         found = found.take().or_else(|| flaw(places).or(always).map(mistake));
     };
     each_place(spec, &mut |places, wanted| see(None, places, wanted));

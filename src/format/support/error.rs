@@ -187,12 +187,12 @@ fn word(json: &str) -> Option<String> {
 /// Parts of codes, and whether the same request may succeed later; the first row that fits counts.
 const CODES: &[(bool, &[&str])] = &[
     (true, &["overloaded", "rate_limit", "ratelimit", "timeout", "unavailable", "throttl"]),
-    (true, &["resource_exhausted", "deadline_exceeded", "api_error", "server_error", "internal"]),
-    // The last one is ours, in what `convert` has written.
-    (true, &["notready", "truncated"]),
+    (true, &["resource_exhausted", "deadline_exceeded", "api_error", "server_error", "notready"]),
     (false, &["invalid", "authentication", "permission", "not_found", "billing"]),
     (false, &["context_length", "bad_request", "validation", "accessdenied"]),
     (false, &["unauthenticated", "failed_precondition", "out_of_range", "unimplemented"]),
+    // The last one is ours, in what `convert` has written.
+    (true, &["internal", "truncated"]),
 ];
 
 /// True if the same request may succeed later; `None` where the code does not decide it.
