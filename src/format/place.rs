@@ -107,6 +107,7 @@ macro_rules! placed {
                 }
             }
 
+            // What is read of nothing is of the row that says nothing.
             impl Default for &'static $Name {
                 fn default() -> Self {
                     &$Name::$NEW

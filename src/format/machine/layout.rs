@@ -624,6 +624,7 @@ impl Layout {
         };
         let slot = match node.slots.iter_mut().find(is_same) {
             Some(known) => {
+                // Whatever is read of a value tells that it stands there.
                 if known.wanted == Wanted::Something {
                     known.wanted = wanted;
                 }
