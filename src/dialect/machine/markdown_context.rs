@@ -318,7 +318,7 @@ impl MarkdownContext {
         if self.is_prose() {
             self.inlines.calm(text, self.before());
         }
-        self.rule = self.rule.and_then(|rule| rule.with(text));
+        self.go_on(text);
         self.pass(text);
     }
 
@@ -400,18 +400,18 @@ impl MarkdownContext {
                 let (matched, indent) = self.enter_items(matched, indent);
                 match self.block {
                     MarkdownBlock::Fence { .. } if matched == self.containers.len() => true,
-                    MarkdownBlock::Paragraph => self.is_in_span(),
+                    MarkdownBlock::Paragraph => self.inlines.is_in_span(),
                     _ => indent >= 4,
                 }
             }
             At::AfterMark { spaces, .. } => spaces > 4,
             At::Info { .. } => true,
             // A line before it that is code has ended.
-            At::Mark { .. } | At::Heading { .. } | At::Opener { .. } => {
-                self.block == MarkdownBlock::Paragraph && self.is_in_span()
-                    || matches!(self.at, At::Opener { byte: b'`', .. })
+            At::Mark { .. } | At::Heading { .. } => {
+                self.block == MarkdownBlock::Paragraph && self.inlines.is_in_span()
             }
-            At::Closer { .. } | At::Rest => !self.is_prose() || self.is_in_span(),
+            At::Opener { byte, .. } => byte == b'`',
+            At::Closer { .. } | At::Rest => !self.is_prose() || self.inlines.is_in_span(),
         }
     }
 
@@ -420,14 +420,6 @@ impl MarkdownContext {
     pub(crate) fn enter_call(&mut self) {
         if self.region() == TextRegion::Quoted {
             self.inlines.enter_call();
-        }
-    }
-
-    /// True in a span, also if the backticks at the end open or close it.
-    fn is_in_span(&self) -> bool {
-        match self.at {
-            At::Opener { byte, .. } => byte == b'`',
-            _ => self.inlines.is_in_span(),
         }
     }
 
@@ -544,20 +536,23 @@ impl MarkdownContext {
                 self.containers.push(MarkdownContainer::Item(width + 1));
                 self.is_empty_item = true;
             }
-            At::Mark { .. } | At::AfterMark { .. } => self.block = MarkdownBlock::Paragraph,
+            At::Mark { matched, .. } | At::AfterMark { matched, .. } => {
+                self.continue_or_close(matched);
+                self.block = MarkdownBlock::Paragraph;
+            }
             At::Heading { matched, .. } => self.close_to(matched),
             At::Opener { matched, byte, length } if length >= 3 => {
                 self.fence(matched, byte, length);
             }
             At::Info { matched, byte, length } => self.fence(matched, byte, length),
-            At::Opener { byte: b'`', length, .. } => {
+            At::Opener { matched, byte, length } => {
+                self.continue_or_close(matched);
                 self.block = MarkdownBlock::Paragraph;
-                if self.verbatim.is_none() {
+                if byte == b'`' && self.verbatim.is_none() {
                     self.inlines.begin_run(length);
                     self.inlines.end_run();
                 }
             }
-            At::Opener { .. } => self.block = MarkdownBlock::Paragraph,
             At::Closer { length, .. } => {
                 if let MarkdownBlock::Fence { length: opened, .. } = self.block
                     && length >= opened
@@ -603,8 +598,15 @@ impl MarkdownContext {
         (matched, indent)
     }
 
+    /// The line goes on with this text: if it may be a rule so far, it may still be one, or not.
+    fn go_on(&mut self, text: &[u8]) {
+        if let Some(rule) = self.rule {
+            self.rule = rule.with(text);
+        }
+    }
+
     fn on_line(&mut self, byte: u8) {
-        self.rule = self.rule.and_then(|rule| rule.with(&[byte]));
+        self.go_on(&[byte]);
         match self.at {
             At::Begin { matched, indent, after_mark } => match byte {
                 b' ' if after_mark => self.at = At::Begin { matched, indent, after_mark: false },
@@ -906,6 +908,9 @@ mod tests {
         check("- a\n\n  * * *\n\n    ", false);
         check("    code\n#", false);
         check("- ```\n  x\n-", false);
+        for line in ["``", "~~", "1", "12)a"] {
+            check(&format!("- a\n\n{line}\n\n    "), true);
+        }
         check("* > \n--a\n   ~~~~\n", true);
         check("1.\n       ", true);
     }
