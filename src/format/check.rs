@@ -258,11 +258,10 @@ fn flaw(places: &str) -> Option<String> {
     if places.contains(" + ") {
         return places.split(" + ").find_map(flaw);
     }
-    let (own, words) = split_flag(places);
+    let (places, words) = split_flag(places);
     if words.is_some_and(|words| words.starts_with('=')) {
         return no_place(": a flag is `place=word`");
     }
-    let places = own;
     if paths(places).nth(MAX_PATHS).is_some() {
         return Some(format!("a place has more than {MAX_PATHS} paths"));
     }

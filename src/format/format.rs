@@ -201,7 +201,7 @@ impl<'a> Record<'a> {
 
     /// The names of its members.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.members.iter().map(|(name, _)| name.as_ref())
+        self.members().map(|(name, _)| name)
     }
 
     /// Its members: the name of each, and its JSON text.

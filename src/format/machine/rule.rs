@@ -31,19 +31,16 @@ pub(super) struct RowFlags {
 
 /// Calls `see` with each place that is the row's and no rule's, and what is wanted there.
 pub(in crate::format) fn each_place(spec: &'static Spec, see: &mut dyn FnMut(Places, Wanted)) {
-    let mut see = |places, wanted| {
-        see(places, wanted);
-        Place::default()
-    };
-    let group = |name| spec.group(name);
-    let mut reader = PlaceReader::new(&group, &mut see);
-    reader.table(spec);
-    // What follows is not read with the record: it is for the detector, or of what stands in a value.
-    let kinds = spec.groups.iter().map(|group| &group.kind).chain([&spec.kind]);
-    for places in kinds.chain([&spec.detect.has, &spec.detect.not]) {
-        reader.something(places);
-    }
-    spec.usage.iter().for_each(|(places, ..)| drop(reader.something(places)));
+    walk(spec, see, |reader| {
+        reader.table(spec);
+        // What follows is not read with the record: it is for the detector, or of what stands in a
+        // value.
+        let kinds = spec.groups.iter().map(|group| &group.kind).chain([&spec.kind]);
+        for places in kinds.chain([&spec.detect.has, &spec.detect.not]) {
+            reader.something(places);
+        }
+        spec.usage.iter().for_each(|(places, ..)| drop(reader.something(places)));
+    });
 }
 
 /// Calls `see` with each place of a rule of the row, and what is wanted there.
@@ -52,17 +49,22 @@ pub(in crate::format) fn each_place_of(
     spec: &Spec,
     see: &mut dyn FnMut(Places, Wanted),
 ) {
+    walk(spec, see, |reader| {
+        reader.table(rule);
+        reader.something(&rule.needs);
+        if let Weak::Without(places) = &rule.weak {
+            reader.something(places);
+        }
+    });
+}
+
+/// Calls `see` with each place that `read` asks for.
+fn walk(spec: &Spec, see: &mut dyn FnMut(Places, Wanted), read: impl FnOnce(&mut PlaceReader<'_>)) {
     let mut see = |places, wanted| {
         see(places, wanted);
         Place::default()
     };
-    let group = |name| spec.group(name);
-    let mut reader = PlaceReader::new(&group, &mut see);
-    reader.table(rule);
-    reader.something(&rule.needs);
-    if let Weak::Without(places) = &rule.weak {
-        reader.something(places);
-    }
+    read(&mut PlaceReader::new(&|name| spec.group(name), &mut see));
 }
 
 /// Returns the keys of all members that a place of the row leads to or through.
