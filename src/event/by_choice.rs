@@ -111,6 +111,13 @@ impl<T: Default> ByChoice<T> {
     }
 }
 
+impl ByChoice<bool> {
+    /// True if a choice came, and of all that came it is true.
+    pub(crate) fn are_all(&self) -> bool {
+        !self.is_empty() && self.values().all(|&value| value)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

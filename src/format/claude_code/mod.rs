@@ -23,6 +23,7 @@ use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent, AnthropicMessage};
 use crate::format::support::emit::output;
 use crate::format::support::prelude::*;
+use crate::format::support::said::SaidText;
 use crate::format::support::usage::Meter;
 use crate::json::{AsIs, object_of};
 use line::{ClaudeLine, PASSED_OVER, is_ours};
@@ -81,7 +82,7 @@ struct Streamed {
     /// The id of a call.
     id: Option<String>,
     /// Text or a thought.
-    text: String,
+    said: SaidText,
 }
 
 /// The counts of Qwen Code, which has a total in them.
@@ -240,9 +241,11 @@ impl ClaudeCode {
             return false;
         }
         let block = Object::new(json);
-        let (id, text) = (block.word("id"), block.word("text|thinking"));
+        let (id, text) = (block.word("id"), block.text("text|thinking"));
         let is_it = |streamed: &Streamed| match (&id, &streamed.id) {
-            (None, None) => text.as_ref() == Some(&streamed.text),
+            (None, None) => text
+                .as_ref()
+                .is_some_and(|text| streamed.said.rest(text).is_some_and(|rest| rest.is_empty())),
             (own, known) => own == known,
         };
         self.blocks_streamed.iter().any(is_it)

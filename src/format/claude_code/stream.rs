@@ -3,6 +3,7 @@
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent, AnthropicMessage};
 use crate::format::claude_code::{BLOCKS, ClaudeCode, MAX_BLOCKS, Streamed};
 use crate::format::support::prelude::*;
+use crate::format::support::said::SaidText;
 
 impl ClaudeCode {
     /// An event of the model's own stream.
@@ -32,8 +33,8 @@ impl ClaudeCode {
                     self.has_text |= block.text.is_some();
                     let (index, id) = (event.index, block.id.non_blank().map(str::to_owned));
                     let begin = block.text.as_ref().or(block.thinking.as_ref());
-                    let text = begin.map_or("", Str::as_str).to_owned();
-                    self.blocks_streamed.push(Streamed { index, id, text });
+                    let said = begin.map(SaidText::of).unwrap_or_default();
+                    self.blocks_streamed.push(Streamed { index, id, said });
                     out.check_limit(self.blocks_streamed.len(), MAX_BLOCKS, BLOCKS)?;
                     self.blocks.start(event.index, block, json.get(), out)
                 })
@@ -46,7 +47,7 @@ impl ClaudeCode {
                 if let Some(text) = text
                     && let Some(block) = of.into_iter().find(|block| block.index == event.index)
                 {
-                    block.text.push_str(text.as_str());
+                    block.said.add(text);
                 }
                 self.blocks.delta(frame, event, out)
             }

@@ -8,14 +8,14 @@ use smallvec::SmallVec;
 use crate::event::{Arguments, CallPart, Executor, Key, Output, Reason, ToolResult, WarningCode};
 use crate::format::machine::Machine;
 use crate::format::machine::fields::{Fields, Index};
-use crate::format::machine::said::SaidCall;
+use crate::format::machine::said_call::SaidCall;
 use crate::format::machine::state::{Collected, Scope};
 use crate::format::spec::{CallSpec, ReadCall, ReadResult};
 use crate::format::support::blocks::OpenIndexedBlock;
 use crate::format::support::emit::Slot;
-use crate::format::support::emitted::{GrownText, hash};
 use crate::format::support::function::emit_arguments;
 use crate::format::support::prelude::*;
+use crate::format::support::said::{NewText, hash};
 
 /// All that an object says of a call.
 struct CallRead<'c> {
@@ -300,8 +300,8 @@ impl Machine {
         let at = (scope.choice, Slot::Call(key));
         Ok(match self.open.new_part(at, text, (scope.cumulative, true), out)? {
             None => NewArguments::Nothing,
-            Some(GrownText::New(new)) => NewArguments::Piece(new),
-            Some(GrownText::Changed) => NewArguments::All(text),
+            Some(NewText::Piece(new)) => NewArguments::Piece(new),
+            Some(NewText::Changed) => NewArguments::All(text),
         })
     }
 

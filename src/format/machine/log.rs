@@ -10,8 +10,8 @@ use crate::format::machine::state::Chunked;
 use crate::format::machine::{Closing, Machine};
 use crate::format::spec::{ReadFailure, ReadRule, is_one_of};
 use crate::format::support::emit::output;
-use crate::format::support::emitted::hash;
 use crate::format::support::prelude::*;
+use crate::format::support::said::hash;
 use crate::json::Status;
 
 /// What is known of a log, beside the message that is open.

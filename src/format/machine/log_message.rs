@@ -6,8 +6,8 @@ use std::io;
 use crate::format::machine::rule::RowFlags;
 use crate::format::spec::ReadRule;
 use crate::format::support::emit::Slot;
-use crate::format::support::emitted::{SaidPieces, hash};
 use crate::format::support::prelude::*;
+use crate::format::support::said::{SaidText, hash};
 
 /// The most texts of one message that are remembered.
 const MAX_TEXTS: usize = 1 << 16;
@@ -26,7 +26,7 @@ pub(super) struct LogMessage {
     /// from others, of which each may repeat the other.
     echoes: HashMap<u64, i64>,
     /// The pieces of text since the last call or whole text, and those of thoughts.
-    pieces: [SaidPieces; 2],
+    pieces: [SaidText; 2],
     /// The part that each call came in last.
     called: HashMap<String, Option<u64>>,
     /// The name of the tool that was called last.
@@ -67,7 +67,7 @@ impl LogMessage {
                 false
             }
             origin => {
-                let are_pieces = std::mem::take(pieces).is_all(text);
+                let are_pieces = std::mem::take(pieces).is_said_by(text);
                 (self.has_origins && self.is_echo(origin, slot, text)) || are_pieces
             }
         };

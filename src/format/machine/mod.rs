@@ -22,7 +22,7 @@ mod layout;
 mod log;
 mod log_message;
 pub(super) mod rule;
-mod said;
+mod said_call;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -44,11 +44,11 @@ use crate::format::spec::{
     Begin, End, ReadFailure, ReadRule, ReadStart, Row, Spec, Total, Word, fits, is_one_of,
 };
 use crate::format::support::emit::{Slot, output};
-use crate::format::support::emitted::{GrownText, hash};
 use crate::format::support::finish;
 use crate::format::support::many::each;
 use crate::format::support::payload::{each_record, time};
 use crate::format::support::prelude::*;
+use crate::format::support::said::{NewText, hash};
 use crate::frame::{Framing, Holds};
 use crate::json::object_of;
 
@@ -453,8 +453,8 @@ impl Machine {
     fn choice(&mut self, choice: u64, is_finished: bool, out: &mut EventOut) -> Done {
         *self.open.finished.or_default(choice) |= is_finished;
         self.message.state = match self.message.state {
-            State::Open if self.open.has_finished() => State::Stopped,
-            State::Stopped if !self.open.has_finished() => State::Open,
+            State::Open if self.open.finished.are_all() => State::Stopped,
+            State::Stopped if !self.open.finished.are_all() => State::Open,
             state => state,
         };
         out.check_choices(self.open.finished.len())
@@ -613,12 +613,12 @@ impl Machine {
             let at = (scope.choice, slot);
             match self.open.new_part(at, &text, (scope.cumulative, may_repeat), out)? {
                 None => continue,
-                Some(GrownText::New(new)) => out.piece(scope.choice, slot, &new)?,
+                Some(NewText::Piece(new)) => out.piece(scope.choice, slot, &new)?,
                 // A revision stands in place of the answer.
-                Some(GrownText::Changed) if slot.is_thought() => {
+                Some(NewText::Changed) if slot.is_thought() => {
                     out.piece(scope.choice, slot, &text)?;
                 }
-                Some(GrownText::Changed) => out.revise(scope.choice, &text)?,
+                Some(NewText::Changed) => out.revise(scope.choice, &text)?,
             }
             self.open.warn_of_repeats(out)?;
         }

@@ -7,13 +7,13 @@ use std::{io, mem};
 use crate::event::{ByChoice, CallPart, Key, Kind, Output, Piece, ToolResult, WarningCode};
 use crate::format::machine::log_message::LogMessage;
 use crate::format::machine::rule::RowFlags;
-use crate::format::machine::said::SaidCall;
+use crate::format::machine::said_call::SaidCall;
 use crate::format::spec::{CallSpec, Cumulative};
 use crate::format::support::blocks::{GatheredBlock, IndexedBlocks, OpenIndexedBlock};
 use crate::format::support::emit::Slot;
-use crate::format::support::emitted::{Emitted, GrownText, Growth, SaidPieces, hash};
 use crate::format::support::many::each;
 use crate::format::support::prelude::*;
+use crate::format::support::said::{NewText, SaidText, hash};
 use crate::json::Scanner;
 
 /// The most parts of one message.
@@ -110,55 +110,6 @@ pub(super) struct Chunked {
     pub(super) arguments: Scanner,
 }
 
-/// One text, as far as it has been emitted.
-#[derive(Debug, Default)]
-struct SaidText {
-    growth: Growth,
-    /// Of a text of no part: all of it.
-    all: SaidPieces,
-    /// Its pieces since it came whole.
-    pieces: SaidPieces,
-    /// Its pieces since a call came.
-    since_call: SaidPieces,
-    /// Its pieces between calls, without the white space at their ends.
-    between: Vec<Emitted>,
-}
-
-impl SaidText {
-    fn of(text: &Str) -> SaidText {
-        let mut said = SaidText { growth: Growth::of(text), ..SaidText::default() };
-        said.add(text);
-        said
-    }
-
-    /// Takes a piece of a text of no part.
-    fn add(&mut self, piece: &Str) {
-        let SaidText { all, pieces, since_call, .. } = self;
-        [all, pieces, since_call].into_iter().for_each(|range| range.add(piece));
-    }
-
-    /// Returns what a whole text of no part adds to its pieces; nothing, if they were not so.
-    fn rest<'t>(&mut self, whole: &'t Str<'t>) -> Option<Str<'t>> {
-        let words = SaidPieces::of(whole).words();
-        let pieces = mem::take(&mut self.pieces);
-        if words == self.since_call.words() || self.between.contains(&words) {
-            return Some(Str::from(""));
-        }
-        let begun = [pieces, self.all].into_iter().filter(|range| !range.is_empty());
-        let rest = begun.into_iter().find_map(|range| range.rest(whole))?;
-        self.all.add(&rest);
-        self.since_call.add(&rest);
-        Some(rest)
-    }
-
-    /// A call, or a result, has come.
-    fn saw_call(&mut self) {
-        let words = mem::take(&mut self.since_call).words();
-        self.between.extend(Some(words).filter(|words| !words.is_empty()));
-        self.pieces = SaidPieces::default();
-    }
-}
-
 /// The blocks of one part of a message.
 #[derive(Default)]
 struct PartBlocks {
@@ -228,12 +179,7 @@ impl MessageState {
 
     /// True if a choice has come that has no reason to stop.
     pub(super) fn lacks_reason(&self) -> bool {
-        !self.finished.is_empty() && !self.has_finished()
-    }
-
-    /// True if a choice came, and all that came have finished.
-    pub(super) fn has_finished(&self) -> bool {
-        !self.finished.is_empty() && self.finished.values().all(|&finished| finished)
+        self.finished.values().any(|&finished| !finished)
     }
 
     /// Returns the key of a part, of which all or the next piece comes.
@@ -266,25 +212,24 @@ impl MessageState {
             return out.piece(choice, slot, text);
         }
         let said = self.texts.entry((choice, part, slot)).or_default();
-        let is_new = said.pieces.is_empty() || slot.is_thought() || text.is_empty();
+        if !is_whole {
+            said.add(text);
+            return out.piece(choice, slot, text);
+        }
+        let is_another =
+            part.is_none() && (!said.has_words() || slot.is_thought() || text.is_empty());
         let rest = match part {
-            Some(_) if is_whole => said.growth.emitted().rest(text),
-            None if is_whole => said.rest(text),
-            Some(_) => Some(text.clone()),
-            None => {
-                said.growth.add(text);
-                said.add(text);
-                return out.piece(choice, slot, text);
-            }
+            Some(_) => said.rest(text).inspect(|rest| said.add(rest)),
+            None => said.rest_of_any(text),
         };
         match rest {
-            Some(new) => {
-                said.growth.add(&new);
-                out.piece(choice, slot, &new)
-            }
-            None if part.is_none() && is_new => out.piece(choice, slot, text),
+            Some(new) => out.piece(choice, slot, &new),
+            None if is_another => out.piece(choice, slot, text),
             None => {
-                said.all = SaidPieces::of(text);
+                // Of a part, what comes then is compared with its text, not with what revised that.
+                if part.is_none() {
+                    *said = SaidText::of(text);
+                }
                 out.revise(choice, text)
             }
         }
@@ -327,21 +272,15 @@ impl MessageState {
         text: &'t Str<'t>,
         (cumulative, may_repeat): (Cumulative, bool),
         out: &mut EventOut,
-    ) -> io::Result<Option<GrownText<'t>>> {
+    ) -> io::Result<Option<NewText<'t>>> {
         let is_always = cumulative == Cumulative::Always;
-        let new = || if is_always { Growth::always() } else { Growth::default() };
-        let new = || SaidText { growth: new(), ..SaidText::default() };
-        let said = self.texts.entry((choice, None, slot)).or_insert_with(new);
-        if may_repeat && said.growth.is_all(text) {
+        let begin = || if is_always { SaidText::always_whole() } else { SaidText::default() };
+        let said = self.texts.entry((choice, None, slot)).or_insert_with(begin);
+        if may_repeat && said.is_all(text) {
             return Ok(None);
         }
-        let new = said.growth.new_part(text);
-        self.has_whole |= said.growth.is_whole() && !is_always;
-        match &new {
-            _ if !self.flags.mixes_texts => {}
-            GrownText::New(new) => said.add(new),
-            GrownText::Changed => *said = SaidText { growth: said.growth, ..SaidText::of(text) },
-        }
+        let new = said.grow(text);
+        self.has_whole |= said.is_whole() && !is_always;
         out.check_limit(self.texts.len(), MAX_TEXTS, "texts in one message")?;
         Ok(Some(new))
     }

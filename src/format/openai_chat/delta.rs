@@ -5,8 +5,8 @@
 use crate::format::openai_chat::payload::{
     ChatContent, ChatDelta, ChatToolCall, Custom, Detail, SIGNATURE,
 };
-use crate::format::support::emitted::{GrownText, Growth};
 use crate::format::support::prelude::*;
+use crate::format::support::said::{NewText, SaidText};
 
 /// Emits what a delta or a message holds but calls and blocks. Gemini's mark
 /// makes a delta a thought; a message that has it begins with one.
@@ -95,7 +95,7 @@ impl ChatPart<'_> {
 /// of them on each chunk (MiniMax on some routes), others send what is new.
 #[derive(Debug, Default)]
 pub(in crate::format) struct ReasoningDetails {
-    text: Growth,
+    text: SaidText,
     /// True if thoughts have come under another name than their blocks'.
     is_named: bool,
     /// True if the warning that they are repeated has been emitted.
@@ -138,10 +138,10 @@ impl ReasoningDetails {
     ) -> Done {
         if let Some(text) = detail.text.as_ref().or(detail.summary.as_ref()).filter(|_| !is_emitted)
         {
-            match self.text.new_part(text) {
-                GrownText::New(new) => out.reasoning(choice, &new)?,
+            match self.text.grow(text) {
+                NewText::Piece(new) => out.reasoning(choice, &new)?,
                 // A revision stands in place of the answer.
-                GrownText::Changed => out.reasoning(choice, text)?,
+                NewText::Changed => out.reasoning(choice, text)?,
             }
             if self.text.is_whole() && !std::mem::replace(&mut self.warned, true) {
                 let message = "reasoning that is repeated was taken once";

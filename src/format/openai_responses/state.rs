@@ -6,8 +6,8 @@ use std::io;
 use crate::event::Reasoning;
 use crate::format::openai_responses::calls::{self, ItemCall, Nature};
 use crate::format::openai_responses::payload::{ResponseItem, ResponsePart, Whole};
-use crate::format::support::emitted::Emitted;
 use crate::format::support::prelude::*;
+use crate::format::support::said::SaidText;
 
 /// The most texts of one item: parts of a message, a thought or its summary.
 const MAX_TEXTS: usize = 256;
@@ -28,7 +28,7 @@ pub(super) struct ItemState {
 /// The progress of one text: the part that has been emitted, and its repetition.
 #[derive(Debug, Default)]
 struct ItemText {
-    emitted: Emitted,
+    said: SaidText,
     is_whole: bool,
 }
 
@@ -98,7 +98,7 @@ impl ItemState {
             out.replace(0, piece)?;
             return Ok(false);
         }
-        text.emitted.add(piece);
+        text.said.add(piece);
         emit(at, self.channel, piece, out)?;
         Ok(true)
     }
@@ -110,7 +110,7 @@ impl ItemState {
 
     /// A piece of a text has been emitted.
     pub(super) fn note(&mut self, at: (TextKind, u64), piece: &Str) {
-        self.texts.entry(at).or_default().emitted.add(piece);
+        self.texts.entry(at).or_default().said.add(piece);
     }
 
     /// An annotation of a text.
@@ -172,8 +172,8 @@ impl ItemState {
         self.check_size(out)?;
         let text = self.texts.entry(at).or_default();
         text.is_whole = true;
-        let rest = text.emitted.rest(whole);
-        text.emitted = Emitted::of(whole);
+        let rest = text.said.rest(whole);
+        text.said = SaidText::of(whole);
         match rest {
             Some(rest) if rest.is_empty() => Ok(()),
             Some(rest) => emit(at, self.channel, &rest, out),

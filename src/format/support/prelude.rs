@@ -8,7 +8,6 @@ pub(in crate::format) use crate::format::format::{Decoder, Format, Record};
 pub(in crate::format) use crate::format::repeatable::Repeatable;
 pub(in crate::format) use crate::format::support::calls::Calls;
 pub(in crate::format) use crate::format::support::emit::{Done, EventOut};
-pub(in crate::format) use crate::format::support::emitted::hash;
 pub(in crate::format) use crate::format::support::function::Function;
 pub(in crate::format) use crate::format::support::lifecycle::{Lifecycle, State};
 pub(in crate::format) use crate::format::support::many::{Few, Many};
@@ -16,6 +15,7 @@ pub(in crate::format) use crate::format::support::object::Object;
 pub(in crate::format) use crate::format::support::payload::{
     OptionalStr, output_of, payload, read, time, word,
 };
+pub(in crate::format) use crate::format::support::said::hash;
 pub(in crate::format) use crate::format::support::usage::{Field, Op, Row};
 pub(in crate::format) use crate::format::support::{error, finish};
 pub(in crate::format) use crate::frame::Frame;

@@ -1,13 +1,13 @@
 //! What a call has said, to tell if another one says it once more. The text is not kept: a hash is.
 
-use crate::format::support::emitted::{Emitted, hash};
+use crate::format::support::said::{SaidStretch, hash};
 use crate::json::{Minifier, Str};
 
 /// The name and the arguments of a call, as far as they have come.
 #[derive(Debug, Default)]
 pub(super) struct SaidCall {
     name: Option<u64>,
-    arguments: Emitted,
+    arguments: SaidStretch,
     minifier: Minifier,
     buffer: String,
     /// The number of the list in which it came last.
@@ -39,12 +39,12 @@ impl SaidCall {
 
     /// True if there are arguments.
     pub(super) fn has_arguments(&self) -> bool {
-        self.arguments != Emitted::default()
+        self.arguments != SaidStretch::default()
     }
 
     /// True if a whole call has this name and these arguments, or repeats none.
     pub(super) fn is_repeated_by(&self, other: &SaidCall) -> bool {
-        let mut empty = Emitted::default();
+        let mut empty = SaidStretch::default();
         empty.add(&Str::from("{}"));
         let or_empty = |said: &SaidCall| if said.has_arguments() { said.arguments } else { empty };
         let is_same = or_empty(self) == or_empty(other);
