@@ -140,7 +140,7 @@ impl Decoder for OpenAiChat {
         if !self.message.is_open() {
             return Ok(());
         }
-        if self.has_finished() {
+        if self.progress.finished.are_all() {
             if self.awaits_done && self.message.state != State::Failed {
                 let message = "the stream ended without `[DONE]`, after its finish reason";
                 out.warn(WarningCode::MissingDone, message)?;
@@ -169,67 +169,47 @@ impl Decoder for OpenAiChat {
 
 impl OpenAiChat {
     fn chunk(&mut self, frame: &Frame, chunk: &ChatChunk, out: &mut EventOut) -> Done {
-        let id = chunk.id.non_empty();
-        let choices = || chunk.choices.iter().flatten();
-        let is_open = self.message.is_open();
-        let is_body = choices().any(|choice| choice.is_whole(is_open));
         if chunk.is_prelude() {
             return Ok(());
         }
         if chunk.choices.is_none() && chunk.usage.is_none() && chunk.failure().is_none() {
             return self.stray(frame, out);
         }
-        let has_content = choices().any(Choice::has_content);
-        // A new id with a role, after deltas that had none, or from another model than the one that has
-        // spoken: the first stream broke, and another one came after it.
-        let has_role = choices().any(Choice::has_role);
-        let model = chunk.model.non_empty();
-        let speaker = self.progress.speaker;
-        let is_other_speaker = || speaker.is_some() && speaker != model.map(hash);
-        let is_other = self.is_other(id);
-        let is_cut = match is_body {
-            true => is_other && !self.has_finished(),
-            false => has_role && is_other && (self.progress.has_gone_on || is_other_speaker()),
-        };
-        if !is_cut && is_body && is_open || has_content && self.is_next(id) {
-            self.end(out)?;
-        } else if is_cut {
-            self.close(out)?;
-            self.message.cut(out)?;
-        }
-        self.progress.has_gone_on |= !has_role && choices().next().is_some();
+        let is_open = self.message.is_open();
+        let is_body = chunk.all().any(|choice| choice.is_whole(is_open));
+        self.turn_to(chunk, is_body, out)?;
+        let (id, model) = (chunk.id.non_empty(), chunk.model.non_empty());
         // The rest of a message that has ended, once more.
-        let goes_on = !has_role && !is_body && id.is_some() && id.map(hash) == self.ended;
-        let begins = chunk.failure().is_some() || has_content && !goes_on;
+        let is_rest = !chunk.has_role() && !is_body && id.is_some() && id.map(hash) == self.ended;
+        let begins = chunk.failure().is_some() || chunk.has_content() && !is_rest;
         if !begins && self.message.passes_over(out)? {
             return Ok(());
         }
         self.message.head.created = chunk.created.and_then(|json| time(json.get()));
         self.message.begin(id, model, out)?;
-        if self.progress.speaker.is_none() && choices().any(Choice::says_something) {
+        if self.progress.speaker.is_none() && chunk.all().any(Choice::says_something) {
             self.progress.speaker = model.map(hash);
         }
         if let Some(id) = id {
             self.message.rename(id);
         }
-        // Two without an index are two answers, unless one's reason speaks of calls that another one
-        // has: Copilot parts Claude's text and its calls so.
-        let is_parted = is_body
-            && choices().all(|choice| choice.index.is_none())
-            && choices().any(Choice::lacks_calls)
-            && choices().any(Choice::has_calls);
+        let is_parted = is_body && chunk.is_parted();
         if is_parted {
             let message =
                 "choices without an index, of which one lacks its calls, were read as one";
             out.warn(WarningCode::MissingIndex, message)?;
         }
-        let number =
-            |choice: &Choice, place| if is_parted { 0 } else { choice.index.unwrap_or(place) };
-        for (choice, place) in choices().zip(0..) {
-            self.choice(choice, number(choice, place), is_body, out)?;
+        let numbered = || {
+            chunk.all().zip(0..).map(|(choice, place)| match is_parted {
+                true => (choice, 0),
+                false => (choice, choice.index.unwrap_or(place)),
+            })
+        };
+        for (choice, number) in numbered() {
+            self.choice(choice, number, is_body, out)?;
         }
         self.extras(chunk, out)?;
-        if choices().any(Choice::passes_text) {
+        if chunk.all().any(Choice::passes_text) {
             self.unread(frame, out)?;
         }
         if let Some(error) = chunk.failure() {
@@ -238,8 +218,7 @@ impl OpenAiChat {
         if !is_body {
             return Ok(());
         }
-        for (choice, place) in choices().zip(0..).filter(|(choice, _)| !choice.has_reason()) {
-            let number = number(choice, place);
+        for (choice, number) in numbered().filter(|(choice, _)| !choice.has_reason()) {
             match choice.finish_reason {
                 // Snowflake's reason is always empty: its calls are whole.
                 Some(_) => out.call_end(number, Key::None)?,
@@ -248,6 +227,28 @@ impl OpenAiChat {
             }
         }
         self.done(out)
+    }
+
+    /// Ends the open message if a chunk is of another one.
+    fn turn_to(&mut self, chunk: &ChatChunk, is_body: bool, out: &mut EventOut) -> Done {
+        let id = chunk.id.non_empty();
+        let is_other = self.message.is_open() && id.is_some() && id != self.message.id();
+        let has_finished = self.progress.finished.are_all();
+        // A new id with a role, after deltas that had none, or from another model than the one that has
+        // spoken: the first stream broke, and another one came after it.
+        let ChatProgress { has_gone_on, speaker, .. } = self.progress;
+        let is_other_speaker = || speaker.is_some() && speaker != chunk.model.non_empty().map(hash);
+        let begins = is_body || chunk.has_role() && (has_gone_on || is_other_speaker());
+        // After all choices, no `[DONE]` is needed. (Avian changes the id of one message in its middle.)
+        let is_next = is_other && has_finished && chunk.has_content();
+        if is_other && !has_finished && begins {
+            self.close(out)?;
+            self.message.cut(out)?;
+        } else if is_next || is_body && self.message.is_open() {
+            self.end(out)?;
+        }
+        self.progress.has_gone_on |= !chunk.has_role() && chunk.all().next().is_some();
+        Ok(())
     }
 
     /// A record that is none of this format's.
@@ -267,24 +268,6 @@ impl OpenAiChat {
         // Some proxies keep a stream alive with empty chunks.
         let is_empty_chunk = name.starts_with("chat.completion") || record.get("choices").is_some();
         if is_empty_chunk { Ok(()) } else { out.unknown(frame, &name) }
-    }
-
-    /// True if a chunk with content begins another message though no `[DONE]` came: its id
-    /// is new, and all choices had finished. (Avian changes the id of one
-    /// message in its middle.)
-    fn is_next(&self, id: Option<&str>) -> bool {
-        self.has_finished() && self.is_other(id)
-    }
-
-    /// True if a choice came, and all that came have finished.
-    fn has_finished(&self) -> bool {
-        let finished = &self.progress.finished;
-        !finished.is_empty() && finished.values().all(|&finished| finished)
-    }
-
-    /// True if a message is open whose id is another one.
-    fn is_other(&self, id: Option<&str>) -> bool {
-        self.message.is_open() && id.is_some() && id != self.message.id()
     }
 
     fn choice(&mut self, choice: &Choice, number: u64, is_body: bool, out: &mut EventOut) -> Done {

@@ -45,6 +45,33 @@ impl<'a> ChatChunk<'a> {
         named.map(|(name, json)| Some((name, json?.get())).filter(is_said))
     }
 
+    /// Returns its choices.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Choice<'a>> {
+        self.choices.iter().flatten()
+    }
+
+    /// True if the delta of a choice names a role, as the first of a message does.
+    pub(super) fn has_role(&self) -> bool {
+        self.all().any(|choice| choice.delta.as_ref().is_some_and(|delta| delta.role.is_some()))
+    }
+
+    /// True if a choice has content, and not only a reason to finish.
+    pub(super) fn has_content(&self) -> bool {
+        let mut deltas = self.all().filter_map(|it| it.delta.as_ref().or(it.message.as_deref()));
+        let has_content = |delta: &Sourced<ChatDelta>| {
+            delta.role.is_some() || delta.content.is_some() || delta.tool_calls.is_some()
+        };
+        deltas.any(has_content)
+    }
+
+    /// True if the choices of a body are one: they have no index, and the reason of one speaks of calls
+    /// that another one has. Copilot parts Claude's text and its calls so.
+    pub(super) fn is_parted(&self) -> bool {
+        self.all().all(|choice| choice.index.is_none())
+            && self.all().any(Choice::lacks_calls)
+            && self.all().any(Choice::has_calls)
+    }
+
     /// True for Azure's first chunk, which holds only the filter's verdict.
     pub(super) fn is_prelude(&self) -> bool {
         let is_empty = self.choices.as_ref().is_none_or(Few::is_empty);
@@ -103,25 +130,13 @@ impl Choice<'_> {
     }
 
     /// True if its message has calls.
-    pub(super) fn has_calls(&self) -> bool {
+    fn has_calls(&self) -> bool {
         self.message.as_ref().is_some_and(|message| message.tool_calls.is_some())
     }
 
     /// True if its reason speaks of calls, and its message has none.
-    pub(super) fn lacks_calls(&self) -> bool {
+    fn lacks_calls(&self) -> bool {
         self.finish_reason.text() == Some("tool_calls") && !self.has_calls()
-    }
-
-    /// True if its delta names a role, as the first of a message does.
-    pub(super) fn has_role(&self) -> bool {
-        self.delta.as_ref().is_some_and(|delta| delta.role.is_some())
-    }
-
-    /// True if it has content, and not only a reason to finish.
-    pub(super) fn has_content(&self) -> bool {
-        self.delta.as_ref().or(self.message.as_deref()).is_some_and(|delta| {
-            delta.role.is_some() || delta.content.is_some() || delta.tool_calls.is_some()
-        })
     }
 }
 
