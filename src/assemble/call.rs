@@ -1,24 +1,19 @@
 //! One call: what has come of it, its id, and whether it is safe to run.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 use std::{io, mem};
 
-use crate::assemble::context::{AssemblerConfig, ChoiceOut, Inference};
+use crate::assemble::call_ids::CallIds;
+use crate::assemble::context::{AssemblerConfig, ChoiceOut, Inference, MAX_KEPT};
+use crate::assemble::waiting::Waiting;
 use crate::cut::Cut as _;
 use crate::event::{
     Arguments, CallInput, CallPart, Done, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
-    ToolCallDelta, ToolCallStart, ToolResult, WarningCode, Withdrawn, is_blank, is_no_id,
-    made_up_id, made_up_number, push_made_up_id,
+    ToolCallDelta, ToolCallStart, WarningCode, Withdrawn, is_blank,
 };
 use crate::json::{self, Minifier, Scanner, Status};
 
 const JOINED_NAME: Inference = (WarningCode::JoinedName, "the name of a call came in pieces");
-const CONTRADICTED: Inference = (
-    WarningCode::ArgumentsMismatch,
-    "a call that had ended came again, and not as it was: it is taken back",
-);
 const UNKNOWN_TOOL: Inference =
     (WarningCode::UnknownTool, "the tool is none of those that --tools defines");
 const NULL_ARGUMENTS: Inference =
@@ -48,9 +43,6 @@ const REUSED_ID: Inference = (
 
 /// The bytes that most arguments fit into.
 const USUAL: usize = 256;
-/// The most bytes of a buffer that is kept for the next call.
-const MAX_KEPT: usize = 64 << 10;
-
 #[derive(Default)]
 pub(super) struct AssembledCall {
     pub(super) index: u64,
@@ -96,125 +88,6 @@ pub(super) struct AssembledCall {
     /// True once its start has been emitted; then so much of its arguments has.
     started: bool,
     emitted: usize,
-}
-
-/// The calls that were emitted and have no result, in their order.
-#[derive(Default)]
-pub(super) struct Waiting {
-    calls: Vec<WaitingCall>,
-    /// Their ids, names and sources, one after another.
-    texts: String,
-}
-
-/// A call that was emitted and has no result.
-struct WaitingCall {
-    index: u64,
-    id: Range<usize>,
-    name: Range<usize>,
-    /// The dialect, if it was found in text.
-    source: Option<Range<usize>>,
-    /// The executor, if not the caller.
-    executor: Option<Executor>,
-    /// True if it has no arguments.
-    is_bare: bool,
-}
-
-impl Waiting {
-    /// Forgets all, and keeps small buffers.
-    pub(super) fn clear(&mut self) {
-        self.calls.clear();
-        self.texts.clear();
-        self.calls.shrink_to(MAX_KEPT / size_of::<WaitingCall>());
-        self.texts.shrink_to(MAX_KEPT);
-    }
-
-    fn add(&mut self, id: &str, call: &AssembledCall) {
-        if self.calls.is_empty() {
-            self.texts.clear();
-        }
-        let mut push = |text: &str| {
-            let begin = self.texts.len();
-            self.texts.push_str(text);
-            begin..self.texts.len()
-        };
-        let (id, name, source) = (push(id), push(&call.name), call.source().map(push));
-        let (index, executor) = (call.index, call.executor);
-        let is_bare = !call.is_free && (call.is_bare() || is_empty_object(&call.arguments));
-        self.calls.push(WaitingCall { index, id, name, source, executor, is_bare });
-    }
-
-    /// Takes back those of them that the caller has to run.
-    pub(super) fn withdraw(&mut self, which: Withdrawn<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
-        let is_one = |call: &WaitingCall, id: &str| which.is_of(Some(id), call.source.is_some());
-        let inference = matches!(which, Withdrawn::Call(_)).then_some(CONTRADICTED);
-        self.take_back(&is_one, inference, out)
-    }
-
-    /// Takes back those that were emitted without arguments, or the one of this index: some came that
-    /// may be theirs.
-    pub(super) fn withdraw_bare(
-        &mut self,
-        index: Option<u64>,
-        out: &mut ChoiceOut<'_, '_>,
-    ) -> Done {
-        let is_one = |call: &WaitingCall, _: &str| {
-            call.is_bare && index.is_none_or(|index| index == call.index)
-        };
-        self.take_back(&is_one, None, out)
-    }
-
-    fn take_back(
-        &mut self,
-        is_one: &dyn Fn(&WaitingCall, &str) -> bool,
-        inference: Option<Inference>,
-        out: &mut ChoiceOut<'_, '_>,
-    ) -> Done {
-        let text = |range: &Range<usize>| self.texts.within(range.clone());
-        let is_withdrawn =
-            |call: &WaitingCall| call.executor.is_none() && is_one(call, text(&call.id));
-        for call in self.calls.iter().filter(|call| is_withdrawn(call)) {
-            if let Some(inference) = inference {
-                out.warn(inference, Some(call.index))?;
-            }
-            out.emit(Kind::InvalidToolCall(InvalidToolCall {
-                index: call.index,
-                id: Some(text(&call.id)),
-                name: Some(text(&call.name)),
-                arguments_raw: "",
-                reason: Reason::Withdrawn,
-                source: call.source.as_ref().map(text),
-            }))?;
-        }
-        self.calls.retain(|call| !is_withdrawn(call));
-        Ok(())
-    }
-
-    /// True if the caller has one of them to run.
-    pub(super) fn is_for_caller(&self) -> bool {
-        self.calls.iter().any(|call| call.executor.is_none())
-    }
-
-    /// Takes out the call that a result is of; returns its id and its executor, if not the caller.
-    /// Of two calls of one id, the first result is the first one's. One that names no call is of the
-    /// oldest of its tool that has none, of the oldest that was run, or of the oldest.
-    pub(super) fn answer(&mut self, result: &ToolResult<'_>) -> Option<(&str, Option<Executor>)> {
-        let text = |range: &Range<usize>| self.texts.within(range.clone());
-        let find = |is_it: &dyn Fn(&WaitingCall) -> bool| self.calls.iter().position(is_it);
-        let place = match is_no_id(result.id) {
-            false => find(&|call| text(&call.id) == result.id),
-            true => {
-                let is_run = |call: &WaitingCall| {
-                    let ran = call.executor;
-                    ran.is_some() && result.executor.is_none_or(|executor| ran == Some(executor))
-                };
-                let named = find(&|call| result.name == Some(text(&call.name)));
-                named.or_else(|| find(&is_run)).or(Some(0))
-            }
-        };
-        let place = place.filter(|place| *place < self.calls.len())?;
-        let WaitingCall { id, executor, .. } = self.calls.remove(place);
-        Some((self.texts.within(id), executor))
-    }
 }
 
 impl AssembledCall {
@@ -609,7 +482,7 @@ impl AssembledCall {
                 self.delta(input.as_str(), out)?;
             }
         }
-        out.emit(Kind::ToolCall(ToolCall {
+        let call = ToolCall {
             index: self.index,
             id,
             is_made_up: self.id.as_deref() != Some(id),
@@ -621,11 +494,12 @@ impl AssembledCall {
             signature: self.signature.as_deref(),
             kind: self.kind.as_deref(),
             item_id: self.item_id.as_deref(),
-        }))?;
+        };
         if !self.is_answered {
-            waiting.add(id, self);
+            let is_empty = self.is_bare() || is_empty_object(&self.arguments);
+            waiting.add(&call, !self.is_free && is_empty);
         }
-        Ok(())
+        out.emit(Kind::ToolCall(call))
     }
 
     /// Compares its arguments with the placeholder, or has that in their place if none came.
@@ -743,114 +617,6 @@ impl AssembledCall {
             }
             _ => Err(Reason::NotObject),
         }
-    }
-}
-
-/// Keeps the ids that the provider sent, and makes up those that it did not.
-///
-/// The id of a call is final when the call is printed: the provider's, or the
-/// first free one of `call_N`, where N begins at the call's index. Free is what
-/// no other call has by then, and so the bytes before the call's end decide. If
-/// the provider sends an id after it was made up for another call, that id is
-/// replaced: no two calls get one id from here.
-#[derive(Default)]
-pub(super) struct CallIds {
-    /// The calls of each id that the provider sent.
-    sent: HashMap<String, SentId>,
-    /// The numbers of those that look made up.
-    numbers: BTreeSet<u64>,
-    /// For each number up to the highest that was made up and printed, true if it was.
-    made_up: Vec<bool>,
-    /// The number from which a free one is searched for, if a call's own is taken.
-    next: u64,
-    /// The latest that was made up.
-    latest: String,
-}
-
-/// The calls that an id was sent for.
-struct SentId {
-    /// The one that it was sent for last, the first time.
-    latest: u64,
-    /// The indices of all, in order.
-    calls: Vec<u64>,
-}
-
-impl CallIds {
-    /// Forgets all, and keeps buffers.
-    pub(super) fn clear(&mut self) {
-        let CallIds { sent, numbers, made_up, next, latest } = self;
-        sent.clear();
-        numbers.clear();
-        made_up.clear();
-        *next = 0;
-        latest.clear();
-    }
-
-    /// Adds an id that the provider sent for a call.
-    pub(super) fn add(&mut self, id: &str, index: u64) {
-        match self.sent.get_mut(id) {
-            Some(sent) => {
-                if let Err(place) = sent.calls.binary_search(&index) {
-                    sent.calls.insert(place, index);
-                    sent.latest = index;
-                }
-            }
-            None => {
-                let sent = SentId { latest: index, calls: vec![index] };
-                self.sent.insert(id.to_owned(), sent);
-            }
-        }
-        self.numbers.extend(made_up_number(id));
-    }
-
-    /// Returns the latest call that the provider sent this id for.
-    pub(super) fn latest(&self, id: &str) -> Option<u64> {
-        self.sent.get(id).map(|sent| sent.latest)
-    }
-
-    /// Returns the calls that the provider sent this id for, in order.
-    pub(super) fn calls(&self, id: &str) -> &[u64] {
-        self.sent.get(id).map_or(&[], |sent| &sent.calls)
-    }
-
-    /// Returns the id that a call would be printed with now.
-    pub(super) fn get<'c>(&self, sent: Option<&'c str>, index: u64) -> Cow<'c, str> {
-        match sent.filter(|id| !self.is_made_up(id)) {
-            Some(id) => Cow::Borrowed(id),
-            None => Cow::Owned(made_up_id(self.free(index))),
-        }
-    }
-
-    /// Returns the id that a call is printed with, and keeps it for this call.
-    pub(super) fn take<'c>(&'c mut self, sent: Option<&'c str>, index: u64) -> &'c str {
-        if let Some(id) = sent.filter(|id| !self.is_made_up(id)) {
-            return id;
-        }
-        let number = self.free(index);
-        if number != index {
-            self.next = number + 1;
-        }
-        let place = usize::try_from(number).unwrap_or(usize::MAX);
-        self.made_up.resize(self.made_up.len().max(place.saturating_add(1)), false);
-        self.made_up[place] = true;
-        self.latest.clear();
-        push_made_up_id(number, &mut self.latest);
-        &self.latest
-    }
-
-    fn is_made_up(&self, id: &str) -> bool {
-        made_up_number(id).is_some_and(|number| self.has_made_up(number))
-    }
-
-    fn has_made_up(&self, number: u64) -> bool {
-        usize::try_from(number).is_ok_and(|place| self.made_up.get(place) == Some(&true))
-    }
-
-    /// Returns the first free number.
-    fn free(&self, index: u64) -> u64 {
-        let is_free = |number: &u64| !self.numbers.contains(number) && !self.has_made_up(*number);
-        let more = self.next.max(index + 1)..;
-        std::iter::once(index).chain(more).find(is_free).unwrap_or(index)
     }
 }
 

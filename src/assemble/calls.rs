@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use smallvec::SmallVec;
 
-use crate::assemble::call::{AssembledCall, CallIds, is_nothing};
+use crate::assemble::call::{AssembledCall, is_nothing};
+use crate::assemble::call_ids::CallIds;
 use crate::assemble::context::{Inference, reused};
 use crate::event::{Arguments, CallPart, Key, WarningCode, Withdrawn};
 

@@ -6,6 +6,9 @@ use crate::event::owned::Owned;
 use crate::event::{Code, Done, Emit, Event, Failure, Kind, Warning, WarningCode, in_namespace};
 use crate::tools::Tools;
 
+/// The most bytes of a buffer that is kept for the next call.
+pub(super) const MAX_KEPT: usize = 64 << 10;
+
 /// A failure that is kept until the message ends.
 pub(super) type OwnedFailure = Owned<Failure<'static>>;
 

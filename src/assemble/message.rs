@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 
-use crate::assemble::call::{AssembledCall, Waiting, is_nothing, is_nothing_more};
+use crate::assemble::call::{AssembledCall, is_nothing, is_nothing_more};
 use crate::assemble::calls::AssembledCalls;
 use crate::assemble::context::{ChoiceOut, Inference, reused};
 use crate::assemble::failures::Failures;
+use crate::assemble::waiting::Waiting;
 use crate::event::owned::Owned;
 use crate::event::{
     ByChoice, CallEnd, CallPart, Code, Done, Event, Executor, Failure, Finish, FinishReason, Key,

@@ -7,6 +7,7 @@
 //! before; nothing is inferred without a warning.
 
 mod call;
+mod call_ids;
 mod calls;
 mod context;
 mod failures;
@@ -14,6 +15,7 @@ mod log;
 mod message;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 use std::mem;
 use std::sync::Arc;
