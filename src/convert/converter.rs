@@ -684,7 +684,7 @@ impl<W: Write> Sink for Converter<'_, W> {
         match (self.state, event.kind) {
             (ConverterState::Waiting, Kind::Start(start)) => {
                 self.start = Owned::new(start);
-                self.followed = Followed::new(&start, self.options.deltas);
+                self.followed = Followed::new(self.options.deltas);
                 self.unique_ids =
                     self.options.unique_ids.map(|number| UniqueIds::new(number, &start));
                 self.state = ConverterState::Held;

@@ -2,26 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{Event, Executor, Kind, Loose, OwnedEvent, Start, ToolCall};
-use crate::format;
+use crate::event::{Event, Executor, Kind, Loose, OwnedEvent, ToolCall};
 
 /// Holds what comes from the first call of the caller's on, until the message ends: only then it is
-/// known that the message did not take it back, and in formats that have the results
-/// [after the message](format::Format::results_follow), who ran it.
+/// known that the message did not take it back, and who ran it.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
     is_on: bool,
-    /// True if any call may turn out to have been run.
-    results_follow: bool,
     held: Vec<OwnedEvent>,
 }
 
 impl Followed {
     /// Returns the state at the start of a message; `is_live` if calls are wanted as they come.
-    pub(super) fn new(start: &Start<'_>, is_live: bool) -> Self {
-        let format = format::find(start.format);
-        let results_follow = format.is_some_and(|format| format.results_follow);
-        Followed { is_on: results_follow || !is_live, results_follow, held: Vec::new() }
+    pub(super) fn new(is_live: bool) -> Self {
+        Followed { is_on: !is_live, held: Vec::new() }
     }
 
     /// Returns true if an event is held.
@@ -35,7 +29,7 @@ impl Followed {
             }
             // Such a call is written as a whole.
             Kind::ToolCallStart(_) | Kind::ToolCallDelta(_) => return true,
-            Kind::ToolCall(call) if self.results_follow || call.executor.is_none() => {}
+            Kind::ToolCall(call) if call.executor.is_none() => {}
             _ if self.held.is_empty() => return false,
             _ => {}
         }

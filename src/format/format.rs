@@ -108,9 +108,6 @@ pub struct Format {
     /// True if it is what this program prints: whoever writes it says what the events are, and with
     /// that what a request grows by and which calls were run.
     pub is_ours: bool,
-    /// True if the results of a message's calls follow it, as what another role says: when a call
-    /// comes, it is not known whether it was run.
-    pub results_follow: bool,
     /// The row of the requests that go on after an answer in this format, if there are any.
     pub request: Option<&'static Request>,
     /// The row of its encoder, if messages can be written in it.
@@ -133,7 +130,6 @@ impl Format {
             decoder,
             row: None,
             is_ours: false,
-            results_follow: false,
             request: None,
             write: None,
         }

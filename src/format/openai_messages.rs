@@ -3,14 +3,15 @@
 //!
 //! Source: OpenAI API reference, "Create chat completion", `messages`. Each
 //! assistant's message is a message. The results that follow belong to the
-//! message of their call: it stays open until another role speaks. So a call
-//! that was answered has a `tool_result` of its id after it, one that waits
-//! for its result has none, and a call is a call only if it came whole. What
-//! the other roles write is no answer, and is passed over. Why the model stopped
-//! isn't kept, and is inferred: for tools if any of its calls waits for a result.
+//! message of their call: it stays open until another role speaks, and so long a
+//! call waits for the result that shows that it was run. What the other roles
+//! write is no answer, and is passed over. Why the model stopped isn't kept, and
+//! is inferred: for tools if any of its calls has no result.
 //! Messages of Anthropic's API are read, too, as requests and Cline's
 //! `api_conversation_history.json` hold them: their calls, thoughts and results
 //! are blocks.
+
+use std::io;
 
 use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::AnthropicBlock;
@@ -24,7 +25,6 @@ pub(super) static FORMAT: Format = Format {
     link: "https://platform.openai.com/docs/api-reference/chat/create",
     evidence: &["role", "content", "tool_calls", "function_call", "refusal"],
     sniff: is_ours,
-    results_follow: true,
     ..Format::new("openai-messages", |_| {
         Box::new(OpenAiMessages {
             message: Lifecycle::new(&FORMAT, &[]),
@@ -92,7 +92,11 @@ impl Decoder for OpenAiMessages {
     }
 
     fn finish(&mut self, out: &mut EventOut) -> Done {
-        if self.message.is_open() { out.infer_finish(0, FinishReason::Stop, None) } else { Ok(()) }
+        if !self.message.is_open() {
+            return Ok(());
+        }
+        self.calls.release(out)?;
+        out.infer_finish(0, FinishReason::Stop, None)
     }
 }
 
@@ -103,27 +107,46 @@ impl OpenAiMessages {
         for call in message.tool_calls.iter().flat_map(|calls| &calls.0) {
             let signature = call.signature();
             let (id, name, signature) = (call.id(), call.name(), signature.as_deref());
-            let part =
-                self.calls.place(CallPart { id, name, signature, ..CallPart::default() }, out)?;
+            let part = self.call(CallPart { id, name, signature, ..CallPart::default() }, out)?;
             call.emit(0, part, out)?;
-            self.calls.end_key(part.key, out)?;
+            self.calls.hold(part.key, out)?;
         }
         if let Some(function) = &message.function_call {
             // Such a call has no id: its result names the function.
             let name = function.name.non_empty();
-            let part = self.calls.place(CallPart { id: name, name, ..CallPart::default() }, out)?;
+            let part = self.call(CallPart { id: name, name, ..CallPart::default() }, out)?;
             function.emit(0, part, out)?;
-            self.calls.end_key(part.key, out)?;
+            self.calls.hold(part.key, out)?;
         }
         message.blocks().try_for_each(|(name, json)| out.block(0, name, json))
+    }
+
+    /// Begins a call: whether it was run, its result tells.
+    fn call<'a>(&mut self, part: CallPart<'a>, out: &mut EventOut) -> io::Result<CallPart<'a>> {
+        self.calls.place(CallPart { is_undecided: true, ..part }, out)
     }
 
     /// A message of Anthropic's API: results stand in the user's.
     fn blocks(&mut self, frame: &Frame, blocks: &[&str], out: &mut EventOut) -> Done {
         blocks.iter().try_for_each(|json| {
             let frame = frame.with(json.as_bytes());
-            read!(&frame, out, |block: AnthropicBlock| self.blocks.whole(block, json, out))
+            read!(&frame, out, |block: AnthropicBlock| self.block(block, json, out))
         })
+    }
+
+    fn block(&mut self, block: &AnthropicBlock, json: &str, out: &mut EventOut) -> Done {
+        match block.kind.or_empty() {
+            "tool_use" => {
+                let (id, name) = (block.id.non_blank(), block.name.non_empty());
+                let arguments = block.input().map_or(Arguments::None, Arguments::of_value);
+                let part = CallPart { id, name, arguments, ..CallPart::default() };
+                let part = self.call(part, out)?;
+                out.call(0, part)?;
+                self.calls.hold(part.key, out)
+            }
+            "tool_result" => self.calls.result(block.result(), out),
+            _ => self.blocks.whole(block, json, out),
+        }
     }
 
     fn result(&mut self, head: &Head, out: &mut EventOut) -> Done {
@@ -146,6 +169,7 @@ impl OpenAiMessages {
         if !self.message.is_open() {
             return Ok(());
         }
+        self.calls.release(out)?;
         out.infer_finish(0, FinishReason::Stop, None)?;
         self.calls = Calls::default();
         self.blocks = Blocks::default();

@@ -207,11 +207,8 @@ impl Blocks {
                 out.withdraw()?;
             }
             _ if kind.ends_with("tool_result") => {
-                let id = block.tool_use_id.or_empty();
-                let (output, is_error) = (Output::Json(block.output()), block.is_error());
                 let kind = Some(kind).filter(|kind| *kind != "tool_result");
-                let result = ToolResult { id, output, is_error, kind, ..ToolResult::default() };
-                out.emit(0, Kind::ToolResult(result))?;
+                out.emit(0, Kind::ToolResult(ToolResult { kind, ..block.result() }))?;
             }
             _ => {
                 out.block(0, kind, json)?;

@@ -141,7 +141,7 @@ payload! {
         /// Of redacted thinking.
         pub(in crate::format) data: Option<Str<'a>>,
         pub(in crate::format) id: Option<Str<'a>>,
-        pub(super) name: Option<Str<'a>>,
+        pub(in crate::format) name: Option<Str<'a>>,
         input: Option<RawJson<'a>>,
         pub(in crate::format) tool_use_id: Option<Str<'a>>,
         is_error: Option<bool>,
@@ -157,9 +157,14 @@ impl AnthropicBlock<'_> {
         self.input.map(RawJson::get).filter(|json| *json != "\"\"")
     }
 
-    /// Returns a tool's result: a JSON value.
-    pub(in crate::format) fn output(&self) -> &str {
-        self.content.map_or("null", RawJson::get)
+    /// Returns a tool's result: its output is a JSON value. The tool failed if that is stated, as MCP's
+    /// results do, or if it is of type `…_error`, as that of the provider's own tools is.
+    pub(in crate::format) fn result(&self) -> ToolResult<'_> {
+        let output = self.content.map_or("null", RawJson::get);
+        let is_failure = Object::new(output).kind("type").ends_with("_error");
+        let is_error = self.is_error.or(is_failure.then_some(true));
+        let (id, output) = (self.tool_use_id.or_empty(), Output::Json(output));
+        ToolResult { id, output, is_error, ..ToolResult::default() }
     }
 
     /// The text of a compaction, which is null while it is not known, or its JSON if it is no text.
@@ -168,13 +173,6 @@ impl AnthropicBlock<'_> {
             "null" => Str::default(),
             json => json::text(json),
         })
-    }
-
-    /// True if the tool failed: MCP's results state it, the provider's own tools
-    /// give a content of type `…_error` instead.
-    pub(in crate::format) fn is_error(&self) -> Option<bool> {
-        let kind = Object::new(self.output()).kind("type");
-        self.is_error.or(kind.ends_with("_error").then_some(true))
     }
 }
 
