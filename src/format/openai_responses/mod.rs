@@ -29,9 +29,14 @@ pub(super) static FORMAT: Format = Format {
 };
 
 fn sniff(record: &Record) -> bool {
-    let kind = record.text("type").unwrap_or_else(|| record.event_type.to_owned());
-    let is_body = record.text("object").as_deref() == Some("response");
-    kind.starts_with("response.") || is_body
+    // Without a type of its own, an event has the members of one: Snowflake's agents have other ones.
+    let has_place =
+        || ["response", "item", "item_id", "output_index"].iter().any(|key| record.has(key));
+    match record.text("type") {
+        Some(kind) if kind.starts_with("response.") => true,
+        None if record.event_type.starts_with("response.") && has_place() => true,
+        _ => record.text("object").as_deref() == Some("response"),
+    }
 }
 
 /// Realtime has its own names for the details.

@@ -198,9 +198,11 @@ impl<'a> ResponseItem<'a> {
         self.input.as_ref().filter(|_| self.kind() != "function_call")
     }
 
-    /// The object that stands for the arguments of a built-in tool.
+    /// The object that stands for the arguments of a built-in tool. A word for what is done is one of
+    /// them.
     pub(super) fn action(&self) -> Option<&'a str> {
-        self.action.or(self.operation).map(RawJson::get)
+        let action = self.action.or(self.operation).map(RawJson::get);
+        action.filter(|json| json.starts_with('{'))
     }
 
     /// The result of a tool.

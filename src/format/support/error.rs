@@ -37,6 +37,9 @@ pub(crate) fn is_bad(verdict: &str) -> bool {
     code.is_some_and(|code| code != 0)
 }
 
+/// Words in the names of events that may be errors.
+const NAMES_OF_EVENTS: [&str; 5] = ["message", "rror", "fail", "xception", "abort"];
+
 /// True if a record is an error of any provider, and no answer.
 pub(crate) fn is_error(record: &Record) -> bool {
     // Cloudflare's good bodies have `errors`, too, and nothing in it.
@@ -58,7 +61,10 @@ pub(crate) fn is_error(record: &Record) -> bool {
         || record.get("code") == Some("0")
         || says_so("status")
         || says_so("result");
-    let bare = tells(&"errors") || (is_alone() && has_words() && !is_well);
+    // An event that is named for something else is that.
+    let name = record.event_type;
+    let may_be = name.is_empty() || NAMES_OF_EVENTS.iter().any(|word| name.contains(word));
+    let bare = tells(&"errors") || (is_alone() && has_words() && !is_well && may_be);
     record.is_failure
         || record.event_type == "error"
         || record.get(VERDICT).is_some_and(is_bad)
