@@ -35,7 +35,9 @@ pub(super) static FORMAT: Format = Format {
 fn sniff(record: &Record) -> bool {
     let object = record.text("object").unwrap_or_default();
     let choices = record.get("choices").unwrap_or_default();
-    let is_completion = object == "text_completion" || are_texts(choices);
+    // TGI named chats so before 2.0.
+    let is_completion =
+        (object == "text_completion" && !are_messages(choices)) || are_texts(choices);
     if object == "list" {
         let first = record.at("data.0.object").unwrap_or_default();
         return first == "\"chat.completion\"";
@@ -45,8 +47,11 @@ fn sniff(record: &Record) -> bool {
 
 /// True if these choices are texts, and no chat.
 pub(super) fn are_texts(choices: &str) -> bool {
-    let has = |key| choices.contains(key);
-    has("\"text\"") && !has("\"delta\"") && !has("\"message\"")
+    choices.contains("\"text\"") && !are_messages(choices)
+}
+
+fn are_messages(choices: &str) -> bool {
+    choices.contains("\"delta\"") || choices.contains("\"message\"")
 }
 
 /// The cache is counted in many places: OpenAI and most servers in the details;
