@@ -58,7 +58,7 @@ fn sniff(head: &[u8]) -> Sniff {
         match sniff_line(line, true) {
             // A blank line after a field ends an event.
             Sniff::More if line.is_empty() && fields > 0 => return Sniff::Yes,
-            Sniff::More => fields += usize::from(!line.is_empty()),
+            Sniff::More => fields += usize::from(!line.trim_ascii().is_empty()),
             verdict => return verdict,
         }
         if fields > 1 {
@@ -80,6 +80,7 @@ fn holds_field(value: &[u8]) -> bool {
 }
 
 fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
+    let line = line.trim_ascii_start();
     let Some(colon) = memchr(b':', line) else {
         let may_grow = !is_whole && FIELDS.iter().any(|field| field.starts_with(line));
         return if may_grow || line.is_empty() { Sniff::More } else { Sniff::No };
@@ -172,7 +173,7 @@ impl Sse {
             }
             b"" | b"id" | b"retry" => Ok(()),
             _ if self.config.strict => Ok(()),
-            _ if let Some((rest, note)) = without_progress(line, self.offset) => {
+            _ if let Some((rest, note)) = without_others(line, self.offset) => {
                 out(Framed::Fault(note))?;
                 if rest.is_empty() { Ok(()) } else { self.line(rest, pending, out) }
             }
@@ -476,6 +477,17 @@ impl Framer for Sse {
         let fault = Fault::new(FaultKind::Truncated, "the input ended inside an event", offset);
         out(Framed::Fault(fault.with_raw(raw)))
     }
+}
+
+/// Returns a line at an offset without what stands before its field, if something does, and a note of
+/// that.
+fn without_others(line: &[u8], offset: u64) -> Option<(&[u8], Fault<'static>)> {
+    let field = line.trim_ascii_start();
+    if field.len() == line.len() || !field.starts_with(b"data:") {
+        return without_progress(line, offset);
+    }
+    let message = "white space before a field was passed over";
+    Some((field, Fault::note(WarningCode::LeadingText, message, offset)))
 }
 
 /// Returns the length of the objects that a text begins with.
