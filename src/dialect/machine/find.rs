@@ -5,6 +5,7 @@
 const CHUNK: usize = 32;
 
 /// Finds the first of these bytes that counts by its place.
+#[inline]
 pub(crate) fn find_any<const N: usize>(
     bytes: &[u8],
     needles: [u8; N],

@@ -1,4 +1,4 @@
-//! Markdown's block structure, as far as it separates code from other text: a model
+//! Markdown's structure, as far as it separates code from other text: a model
 //! that explains markup writes it in code, and means no call.
 //!
 //! A line that begins with `>`, and a row of a table, counts as code as well.
@@ -11,203 +11,27 @@
 //! paragraph if a call stands in it.
 
 use crate::cut::Cut as _;
+use crate::dialect::machine::blocks::{MarkdownBlocks, TextRegion};
+
 use crate::dialect::machine::find::find_any;
-use crate::dialect::machine::inlines::Inlines;
 use crate::dialect::machine::quotation_context::{Before, last_after};
+use crate::dialect::machine::verbatim::{TagPlace, VerbatimTag};
 use crate::json::char_length;
 
 /// Follows Markdown byte by byte.
 #[derive(Clone, Debug)]
 pub(crate) struct MarkdownContext {
-    /// The block quotes and list items that are open, the outermost first.
-    containers: Vec<MarkdownContainer>,
-    /// True if the last of them is an item of which only an empty line has come.
-    is_empty_item: bool,
-    block: MarkdownBlock,
-    /// The containers that go on in the line.
-    matched: usize,
-    at: At,
-    inlines: Inlines,
-    /// True on a line that is quoted, as in e-mail, or is a row of a table.
-    is_quote: bool,
-    /// The line, if it may be a rule, or the line under a heading.
-    rule: Option<RuledLine>,
-    verbatim: Option<Verbatim>,
-    /// True if the last tag began its line.
-    tag_begins_line: bool,
-    /// True if it stands in no paragraph that began before it.
-    tag_begins_block: bool,
-    /// The number of bytes after the first one of the last tag, while it may be an opener: up to the
-    /// length of the longest one.
-    since_tag: u8,
+    blocks: MarkdownBlocks,
+    tag: VerbatimTag,
     /// The number of bytes so far.
     count: u64,
     /// The last sixteen bytes, the newest in the lowest byte.
     last: u128,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MarkdownContainer {
-    Quote,
-    /// A list item, with the columns that its lines are indented by.
-    Item(usize),
-}
-
-/// The innermost block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum MarkdownBlock {
-    None,
-    Paragraph,
-    /// A heading, or a block of HTML: it ends with its line.
-    Line,
-    Fence {
-        byte: u8,
-        length: usize,
-    },
-    Indented,
-}
-
-/// A line that has one mark, and blanks, so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RuledLine {
-    mark: u8,
-    count: usize,
-    /// True if the last byte is a blank.
-    is_blank: bool,
-    /// True if blanks stand between marks.
-    has_blanks: bool,
-    /// The containers that go on.
-    matched: usize,
-    /// True if a paragraph stands before it.
-    is_under: bool,
-}
-
-impl RuledLine {
-    /// Takes text of the line. Returns none if it has something else.
-    fn with(mut self, text: &[u8]) -> Option<Self> {
-        for &byte in text {
-            match byte {
-                b' ' | b'\t' | b'\r' => self.is_blank = true,
-                byte if byte == self.mark => {
-                    self.has_blanks |= self.is_blank;
-                    self.count += 1;
-                }
-                _ => return None,
-            }
-        }
-        Some(self)
-    }
-}
-
-/// A place on the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
-    /// Before the first byte that is not white space: the containers that go on,
-    /// and the columns of white space after their markers.
-    Begin {
-        matched: usize,
-        indent: usize,
-        /// True after a `>`, which a space may follow that counts for nothing.
-        after_mark: bool,
-    },
-    /// In what may be the marker of a list item.
-    Mark {
-        matched: usize,
-        width: usize,
-        digits: usize,
-    },
-    /// After a list item's marker.
-    AfterMark {
-        matched: usize,
-        width: usize,
-        spaces: usize,
-    },
-    /// In what may be the marks of a heading.
-    Heading {
-        matched: usize,
-        length: usize,
-    },
-    /// In what may open a fence.
-    Opener {
-        matched: usize,
-        byte: u8,
-        length: usize,
-    },
-    /// After what may open a fence, on its line.
-    Info {
-        matched: usize,
-        byte: u8,
-        length: usize,
-    },
-    /// In what may close a fence.
-    Closer {
-        length: usize,
-        /// True after a blank: no more may follow.
-        is_over: bool,
-    },
-    Rest,
-}
-
-/// What a call stands in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextRegion {
-    Prose,
-    /// Code, a line that is quoted, or a row of a table.
-    Code,
-    /// Between quotation marks, and not in code.
-    Quoted,
-}
-
-/// Markup other than Markdown whose inside is code, and the text that closes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Verbatim {
-    close: &'static str,
-    extent: VerbatimExtent,
-    /// True up to the end of the tag that opens it.
-    is_tag: bool,
-}
-
-/// What ends such markup that is not closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum VerbatimExtent {
-    /// The end of its paragraph.
-    Paragraph,
-    /// That of its paragraph, unless its tag turns out to be alone on its line.
-    Line,
-    /// A blank line, or the end of the block quote or the list item around it: its tag was alone on
-    /// its line (the seventh kind of HTML blocks in CommonMark).
-    Lines,
-    /// Nothing.
-    Block,
-}
-
-/// The openers of such markup in lower case, the bytes of which one completes each, its closer, and
-/// true if it is a block where a line begins. Only HTML's tags may stand elsewhere.
-const VERBATIM: &[(&str, &[u8], &str, bool)] = &[
-    ("<pre", b" \t\n>", "</pre>", true),
-    ("<code", b" \t\n>", "</code>", false),
-    ("<samp", b" \t\n>", "</samp>", false),
-    ("<kbd", b" \t\n>", "</kbd>", false),
-    ("<tt", b" \t\n>", "</tt>", false),
-    ("<xmp", b" \t\n>", "</xmp>", true),
-    ("<textarea", b" \t\n>", "</textarea>", true),
-    ("<!-", b"-", "-->", true),
-    ("<![cdata", b"[", "]]>", true),
-    ("\\begin{verbatim", b"}", "\\end{verbatim}", true),
-    ("\\begin{lstlisting", b"}", "\\end{lstlisting}", true),
-    ("\\begin{minted", b"}", "\\end{minted}", true),
-    ("#+begin_src", b" \t\r\n", "#+end_src", true),
-    ("#+begin_example", b" \t\r\n", "#+end_example", true),
-];
-
-/// The length of the longest of these openers, in bytes.
-const LONGEST: u8 = 18;
-
 /// The bytes that calm text has none of, but the first one of a dash or a curly mark. In the middle
 /// of a line, each marker that is looked for begins with one of them.
 const STOPS: [u8; 6] = [b'\n', b'`', b'<', b'[', b']', 0xE2];
-
-const BEGIN: At = At::Begin { matched: 0, indent: 0, after_mark: false };
 
 /// Returns the length of the text up to what ends a line, or may begin a marker or code, in bytes.
 pub(crate) fn calm_length(text: &[u8]) -> usize {
@@ -240,18 +64,8 @@ static ENDS_WORD: [bool; 256] = {
 impl Default for MarkdownContext {
     fn default() -> Self {
         MarkdownContext {
-            containers: Vec::new(),
-            is_empty_item: false,
-            block: MarkdownBlock::None,
-            matched: 0,
-            at: BEGIN,
-            inlines: Inlines::default(),
-            is_quote: false,
-            rule: None,
-            verbatim: None,
-            tag_begins_line: false,
-            tag_begins_block: false,
-            since_tag: LONGEST,
+            blocks: MarkdownBlocks::default(),
+            tag: VerbatimTag::NONE,
             count: 0,
             last: u128::from(b'\n'),
         }
@@ -276,10 +90,10 @@ impl MarkdownContext {
     /// bracket and what follows it.
     #[inline]
     pub(crate) fn take_calm(&mut self, text: &[u8], may_begin: impl Fn(&[u8]) -> bool) -> usize {
-        if !self.is_rest() {
+        if !self.blocks.is_rest() {
             return self.take_spaces(text);
         }
-        let length = match self.is_after_tag() {
+        let length = match self.tag.is_open() {
             true => text.iter().take_while(|byte| !ENDS_WORD[usize::from(**byte)]).count(),
             false => calm_length_before(text, may_begin),
         };
@@ -291,18 +105,13 @@ impl MarkdownContext {
 
     /// Takes the spaces that this text begins with where a line begins; returns how many.
     fn take_spaces(&mut self, text: &[u8]) -> usize {
-        if self.verbatim.is_some() || self.is_after_tag() {
+        if self.tag.is_open() {
             return 0;
         }
-        let count = text.iter().take_while(|byte| **byte == b' ').count();
-        match &mut self.at {
-            At::Begin { indent, after_mark, .. } if count > 0 => {
-                *indent += count - usize::from(std::mem::take(after_mark));
-            }
-            At::AfterMark { spaces, .. } => *spaces += count,
-            _ => return 0,
+        let count = self.blocks.take_spaces(text);
+        if count > 0 {
+            self.pass(text.before(count));
         }
-        self.pass(text.before(count));
         count
     }
 
@@ -315,10 +124,7 @@ impl MarkdownContext {
 
     /// Takes text that [`calm_length`] has measured, in the middle of a line.
     pub(crate) fn skip(&mut self, text: &[u8]) {
-        if self.is_prose() {
-            self.inlines.calm(text, self.before());
-        }
-        self.go_on(text);
+        self.blocks.calm(text, self.before());
         self.pass(text);
     }
 
@@ -326,18 +132,7 @@ impl MarkdownContext {
     fn pass(&mut self, text: &[u8]) {
         self.last = last_after(self.last, text);
         self.count += text.len() as u64;
-        let length = u8::try_from(text.len()).unwrap_or(LONGEST);
-        self.since_tag = LONGEST.min(self.since_tag.saturating_add(length));
-    }
-
-    /// True in the middle of a line, outside of such markup.
-    fn is_rest(&self) -> bool {
-        self.at == At::Rest && !self.inlines.is_in_run() && self.verbatim.is_none()
-    }
-
-    /// True outside of blocks of code.
-    fn is_prose(&self) -> bool {
-        !matches!(self.block, MarkdownBlock::Fence { .. } | MarkdownBlock::Indented)
+        self.tag.grow(text.len());
     }
 
     fn before(&self) -> Before {
@@ -347,13 +142,8 @@ impl MarkdownContext {
     /// Returns the length of the calm text that this one begins with, in bytes, if the last line
     /// goes on with it.
     pub(crate) fn calm_length(&self, text: &[u8]) -> usize {
-        let is_in_line = self.is_rest() && !self.is_after_tag();
+        let is_in_line = self.blocks.is_rest() && !self.tag.is_open();
         if is_in_line { calm_length(text) } else { 0 }
-    }
-
-    /// True if what came last may be an opener.
-    fn is_after_tag(&self) -> bool {
-        self.since_tag < LONGEST
     }
 
     /// Takes note that a marker was read: what follows begins a document.
@@ -363,433 +153,41 @@ impl MarkdownContext {
 
     /// True if a line begins here, white space aside.
     pub(crate) fn is_line(&self) -> bool {
-        matches!(self.at, At::Begin { .. } | At::AfterMark { .. })
+        self.blocks.is_line()
     }
 
     /// Prepares for [`Self::region`] to be asked again and again here.
     pub(crate) fn settle(&mut self) {
-        self.inlines.settle();
+        self.blocks.settle();
     }
 
     /// Returns what a call that begins here stands in.
     pub(crate) fn region(&self) -> TextRegion {
-        if self.is_in_code() {
-            TextRegion::Code
-        } else if self.inlines.is_quoted() && !self.is_in_item() {
-            TextRegion::Quoted
-        } else if self.is_quote {
-            TextRegion::Code
-        } else {
-            TextRegion::Prose
-        }
-    }
-
-    /// True after the marker of a list item: what begins here ends the paragraph before it.
-    fn is_in_item(&self) -> bool {
-        matches!(self.at, At::AfterMark { .. })
-    }
-
-    fn is_in_code(&self) -> bool {
-        let goes_on =
-            |verbatim: Verbatim| verbatim.extent == VerbatimExtent::Block || !self.is_in_item();
-        if self.verbatim.is_some_and(goes_on) {
-            return true;
-        }
-        match self.at {
-            At::Begin { matched, indent, .. } => {
-                let (matched, indent) = self.enter_items(matched, indent);
-                match self.block {
-                    MarkdownBlock::Fence { .. } if matched == self.containers.len() => true,
-                    MarkdownBlock::Paragraph => self.inlines.is_in_span(),
-                    _ => indent >= 4,
-                }
-            }
-            At::AfterMark { spaces, .. } => spaces > 4,
-            At::Info { .. } => true,
-            // A line before it that is code has ended.
-            At::Mark { .. } | At::Heading { .. } => {
-                self.block == MarkdownBlock::Paragraph && self.inlines.is_in_span()
-            }
-            At::Opener { byte, .. } => byte == b'`',
-            At::Closer { .. } | At::Rest => !self.is_prose() || self.inlines.is_in_span(),
-        }
+        self.blocks.region()
     }
 
     /// Takes note of a call that begins here and counts as code: the quotation that it stands in
     /// goes on up to its closing mark, over line ends as well.
     pub(crate) fn enter_call(&mut self) {
-        if self.region() == TextRegion::Quoted {
-            self.inlines.enter_call();
-        }
-    }
-
-    fn remember(&mut self, byte: u8) {
-        self.last = self.last << 8 | u128::from(byte);
-        self.count += 1;
-        // These end the tag's name.
-        let is_over = matches!(byte, b' ' | b'\t' | b'\n' | b'>');
-        self.since_tag = if is_over { LONGEST } else { LONGEST.min(self.since_tag + 1) };
-    }
-
-    /// True if the text so far ends with this, which is in lower case, as far as it is kept.
-    fn has_suffix(&self, suffix: &[u8]) -> bool {
-        let last = self.last.to_be_bytes().map(|byte| byte.to_ascii_lowercase());
-        last.ends_with(suffix.after(suffix.len().saturating_sub(last.len())))
-    }
-
-    /// True where a block may begin: after at most three columns of white space.
-    fn may_begin_block(&self) -> bool {
-        match self.at {
-            At::Begin { matched, indent, .. } => self.enter_items(matched, indent).1 < 4,
-            At::AfterMark { spaces, .. } => spaces <= 4,
-            _ => false,
-        }
+        self.blocks.enter_call();
     }
 
     fn byte(&mut self, byte: u8) {
-        let is_line = self.may_begin_block();
-        let begins_tag = byte == b'<' || (is_line && matches!(byte, b'\\' | b'#'));
-        let is_in_paragraph = self.block == MarkdownBlock::Paragraph && !self.is_in_item();
-        let begins_block = is_line && !is_in_paragraph;
-        match self.verbatim {
-            Some(verbatim) => self.inside_verbatim(verbatim, byte),
-            None if self.is_after_tag() => self.open_verbatim(byte),
-            None => {}
-        }
-        match (byte, self.verbatim) {
-            (b'\n', _) => self.line_end(),
-            (b'\r', _) => {}
-            (b' ' | b'\t', Some(Verbatim { extent: VerbatimExtent::Block, .. })) => {}
-            (_, Some(Verbatim { extent: VerbatimExtent::Block, .. })) => self.at = At::Rest,
-            (_, _) => self.on_line(byte),
-        }
-        self.remember(byte);
-        if begins_tag {
-            (self.tag_begins_line, self.tag_begins_block) = (is_line, begins_block);
-            self.since_tag = 0;
-        }
-    }
-
-    fn open_verbatim(&mut self, byte: u8) {
-        let length = usize::from(self.since_tag) + 1;
-        let is_opener = |(open, ends, ..): &&(&str, &[u8], &str, bool)| {
-            open.len() == length && ends.contains(&byte) && self.has_suffix(open.as_bytes())
+        let before = self.before();
+        let place = match byte {
+            b'<' => Some(self.blocks.tag_place()),
+            b'\\' | b'#' => Some(self.blocks.tag_place()).filter(|it| *it != TagPlace::Inline),
+            _ => None,
         };
-        let found = VERBATIM.iter().find(is_opener);
-        let Some(&(_, _, close, may_be_block)) = found else { return };
-        self.settle();
-        if !self.is_in_code() && !self.inlines.is_quoted() {
-            let extent = match may_be_block && self.tag_begins_line {
-                true => VerbatimExtent::Block,
-                false if self.tag_begins_block => VerbatimExtent::Line,
-                false => VerbatimExtent::Paragraph,
-            };
-            if extent == VerbatimExtent::Block {
-                self.close_to(self.matched);
-                self.block = MarkdownBlock::Line;
-            }
-            self.verbatim = Some(Verbatim { close, extent, is_tag: byte != b'>' });
-        }
-    }
-
-    fn inside_verbatim(&mut self, verbatim: Verbatim, byte: u8) {
-        let extent = match (verbatim.extent, byte) {
-            (VerbatimExtent::Line, b'\n') => VerbatimExtent::Lines,
-            (VerbatimExtent::Line, byte) if !verbatim.is_tag && byte > b' ' => {
-                VerbatimExtent::Paragraph
-            }
-            (extent, _) => extent,
-        };
-        let is_tag = verbatim.is_tag && byte != b'>';
-        self.verbatim = Some(Verbatim { extent, is_tag, ..verbatim });
-        if let Some((last, head)) = verbatim.close.as_bytes().split_last()
-            && byte.eq_ignore_ascii_case(last)
-            && self.has_suffix(head)
-        {
-            self.verbatim = None;
-            if extent == VerbatimExtent::Block {
-                self.at = At::Rest;
-            }
-        }
-    }
-
-    fn line_end(&mut self) {
-        let mut opens_quotation = false;
-        let rule = self.rule.take().filter(|rule| self.is_rule(*rule));
-        match self.at {
-            _ if let Some(rule) = rule => self.close_to(rule.matched),
-            At::Begin { .. } => {
-                // A blank line ends a paragraph and the block quotes.
-                if matches!(self.block, MarkdownBlock::Paragraph | MarkdownBlock::Line) {
-                    self.block = MarkdownBlock::None;
-                }
-                // An item begins with one empty line at most.
-                if std::mem::take(&mut self.is_empty_item) {
-                    self.containers.pop();
-                }
-                self.end_inlines();
-            }
-            At::Mark { matched, width, digits: 0 } | At::AfterMark { matched, width, .. }
-                if !self.is_in_paragraph(matched) =>
-            {
-                self.close_to(matched);
-                self.containers.push(MarkdownContainer::Item(width + 1));
-                self.is_empty_item = true;
-            }
-            At::Mark { matched, .. } | At::AfterMark { matched, .. } => {
-                self.continue_or_close(matched);
-                self.block = MarkdownBlock::Paragraph;
-            }
-            At::Heading { matched, .. } => self.close_to(matched),
-            At::Opener { matched, byte, length } if length >= 3 => {
-                self.fence(matched, byte, length);
-            }
-            At::Info { matched, byte, length } => self.fence(matched, byte, length),
-            At::Opener { matched, byte, length } => {
-                self.continue_or_close(matched);
-                self.block = MarkdownBlock::Paragraph;
-                if byte == b'`' && self.verbatim.is_none() {
-                    self.inlines.begin_run(length);
-                    self.inlines.end_run();
-                }
-            }
-            At::Closer { length, .. } => {
-                if let MarkdownBlock::Fence { length: opened, .. } = self.block
-                    && length >= opened
-                {
-                    self.block = MarkdownBlock::None;
-                }
-            }
-            At::Rest => {
-                if self.is_prose() {
-                    opens_quotation = self.inlines.newline(self.before());
-                }
-                if self.block == MarkdownBlock::Line {
-                    self.block = MarkdownBlock::None;
-                    self.inlines.end();
-                }
-            }
-        }
-        (self.at, self.is_quote) = (BEGIN, false);
-        if !opens_quotation {
-            self.inlines.end_line();
-        }
-    }
-
-    /// True if a line is a rule, or makes a heading of the paragraph before it.
-    fn is_rule(&self, rule: RuledLine) -> bool {
-        let is_rule = rule.mark != b'=' && rule.count >= 3;
-        is_rule || (matches!(rule.mark, b'=' | b'-') && !rule.has_blanks && rule.is_under)
-    }
-
-    /// True if the innermost block is a paragraph that goes on after so many containers.
-    fn is_in_paragraph(&self, matched: usize) -> bool {
-        self.block == MarkdownBlock::Paragraph && matched == self.containers.len()
-    }
-
-    /// Returns the containers that go on and the columns left, where the line has
-    /// so much white space after the first `matched` ones.
-    fn enter_items(&self, mut matched: usize, mut indent: usize) -> (usize, usize) {
-        while let Some(MarkdownContainer::Item(width)) = self.containers.get(matched)
-            && indent >= *width
-        {
-            (matched, indent) = (matched + 1, indent - width);
-        }
-        (matched, indent)
-    }
-
-    /// The line goes on with this text: if it may be a rule so far, it may still be one, or not.
-    fn go_on(&mut self, text: &[u8]) {
-        if let Some(rule) = self.rule {
-            self.rule = rule.with(text);
-        }
-    }
-
-    fn on_line(&mut self, byte: u8) {
-        self.go_on(&[byte]);
-        match self.at {
-            At::Begin { matched, indent, after_mark } => match byte {
-                b' ' if after_mark => self.at = At::Begin { matched, indent, after_mark: false },
-                b' ' => self.at = At::Begin { matched, indent: indent + 1, after_mark },
-                b'\t' => {
-                    let indent = indent / 4 * 4 + 4;
-                    self.at = At::Begin { matched, indent, after_mark: false };
-                }
-                _ => self.first(byte, matched, indent),
-            },
-            At::Mark { matched, width, digits } => match byte {
-                b'0'..=b'9' if (1..9).contains(&digits) => {
-                    self.at = At::Mark { matched, width: width + 1, digits: digits + 1 };
-                }
-                // In a paragraph, only a list that begins at 1 begins.
-                b'.' | b')' if digits == 1 || (digits > 0 && !self.is_in_paragraph(matched)) => {
-                    self.at = At::Mark { matched, width: width + 1, digits: 0 };
-                }
-                b' ' | b'\t' if digits == 0 => {
-                    self.at = At::AfterMark { matched, width, spaces: 1 };
-                }
-                _ => self.text(matched, byte),
-            },
-            At::AfterMark { matched, width, spaces } => match byte {
-                b' ' | b'\t' => {
-                    self.at = At::AfterMark { matched, width, spaces: spaces + 1 };
-                }
-                _ => {
-                    self.close_to(matched);
-                    let is_code = spaces > 4;
-                    let columns = width + if is_code { 1 } else { spaces };
-                    self.containers.push(MarkdownContainer::Item(columns));
-                    self.first(byte, self.containers.len(), if is_code { spaces - 1 } else { 0 });
-                }
-            },
-            At::Heading { matched, length } => match byte {
-                b'#' if length < 6 => self.at = At::Heading { matched, length: length + 1 },
-                b' ' | b'\t' => {
-                    self.close_to(matched);
-                    (self.block, self.at) = (MarkdownBlock::Line, At::Rest);
-                }
-                _ => self.text(matched, byte),
-            },
-            At::Opener { matched, byte: mark, length } if byte == mark => {
-                self.at = At::Opener { matched, byte, length: length + 1 };
-            }
-            At::Opener { matched, byte: mark, length } if length >= 3 => {
-                self.at = At::Info { matched, byte: mark, length };
-            }
-            At::Opener { matched, byte: mark, length } => {
-                self.continue_or_close(matched);
-                if mark == b'`' && self.verbatim.is_none() {
-                    self.inlines.begin_run(length);
-                }
-                self.paragraph(byte);
-            }
-            At::Closer { length, is_over } => match (self.block, byte) {
-                (MarkdownBlock::Fence { byte: mark, .. }, _) if byte == mark && !is_over => {
-                    self.at = At::Closer { length: length + 1, is_over };
-                }
-                (MarkdownBlock::Fence { length: opened, .. }, b' ' | b'\t') if length >= opened => {
-                    self.at = At::Closer { length, is_over: true };
-                }
-                _ => self.at = At::Rest,
-            },
-            // Backticks don't stand on the line of a fence of backticks.
-            At::Info { matched, byte: b'`', length } if byte == b'`' => {
-                self.continue_or_close(matched);
-                (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
-                if self.verbatim.is_none() {
-                    self.inlines.begin_run(length);
-                    self.inlines.end_run();
-                    self.inlines.begin_run(1);
-                }
-            }
-            At::Info { .. } => {}
-            At::Rest => self.rest(byte),
-        }
-    }
-
-    /// Takes the first byte of a line that is not white space.
-    fn first(&mut self, byte: u8, matched: usize, indent: usize) {
-        self.is_empty_item = false;
-        let (matched, indent) = self.enter_items(matched, indent);
-        self.matched = matched;
-        self.is_quote |= matches!(byte, b'>' | b'|') && indent < 4;
-        if byte == b'>'
-            && indent < 4
-            && self.containers.get(matched) == Some(&MarkdownContainer::Quote)
-        {
-            self.at = At::Begin { matched: matched + 1, indent: 0, after_mark: true };
-            return;
-        }
-        let goes_on = matched == self.containers.len();
-        if goes_on && self.verbatim.is_some_and(|it| it.extent == VerbatimExtent::Lines) {
-            self.at = At::Rest;
-            return;
-        }
-        if let MarkdownBlock::Fence { byte: mark, .. } = self.block
-            && goes_on
-        {
-            let closes = byte == mark && indent < 4;
-            self.at = if closes { At::Closer { length: 1, is_over: false } } else { At::Rest };
-            return;
-        }
-        let is_paragraph = self.block == MarkdownBlock::Paragraph;
-        if self.rule.is_none() && indent < 4 && matches!(byte, b'-' | b'_' | b'*' | b'=') {
-            let is_under = self.is_in_paragraph(matched);
-            self.rule = Some(RuledLine {
-                mark: byte,
-                count: 1,
-                is_blank: false,
-                has_blanks: false,
-                matched,
-                is_under,
-            });
-        }
-        if indent >= 4 && !is_paragraph {
-            self.close_to(matched);
-            (self.block, self.at) = (MarkdownBlock::Indented, At::Rest);
-            return;
-        }
-        match byte {
-            b'>' if indent < 4 => {
-                self.close_to(matched);
-                self.containers.push(MarkdownContainer::Quote);
-                let matched = self.containers.len();
-                self.at = At::Begin { matched, indent: 0, after_mark: true };
-            }
-            b'-' | b'+' | b'*' if indent < 4 => {
-                self.at = At::Mark { matched, width: indent + 1, digits: 0 };
-            }
-            b'0'..=b'9' if indent < 4 && (byte == b'1' || !self.is_in_paragraph(matched)) => {
-                self.at = At::Mark { matched, width: indent + 1, digits: 1 };
-            }
-            b'`' | b'~' if indent < 4 => self.at = At::Opener { matched, byte, length: 1 },
-            b'#' if indent < 4 => self.at = At::Heading { matched, length: 1 },
-            _ => self.text(matched, byte),
-        }
-    }
-
-    /// Takes a byte of text after so many containers: a paragraph goes on after fewer, too.
-    fn text(&mut self, matched: usize, byte: u8) {
-        self.continue_or_close(matched);
-        self.paragraph(byte);
-    }
-
-    /// Closes all containers but the first `matched` ones, unless a paragraph goes on.
-    fn continue_or_close(&mut self, matched: usize) {
-        if self.block != MarkdownBlock::Paragraph {
-            self.close_to(matched);
-        }
-    }
-
-    /// Closes all containers but the first `matched` ones, and the block in them.
-    fn close_to(&mut self, matched: usize) {
-        self.containers.truncate(matched);
-        (self.block, self.is_empty_item) = (MarkdownBlock::None, false);
-        self.end_inlines();
-    }
-
-    /// Ends what goes on no further than its paragraph.
-    fn end_inlines(&mut self) {
-        self.inlines.end();
-        self.verbatim = self.verbatim.filter(|it| it.extent == VerbatimExtent::Block);
-    }
-
-    /// A fence begins.
-    fn fence(&mut self, matched: usize, byte: u8, length: usize) {
-        self.close_to(matched);
-        self.block = MarkdownBlock::Fence { byte, length };
-    }
-
-    /// Takes a byte of a paragraph, which begins here or goes on.
-    fn paragraph(&mut self, byte: u8) {
-        (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
-        self.rest(byte);
-    }
-
-    /// Takes a byte after the beginning of the line.
-    fn rest(&mut self, byte: u8) {
-        if self.is_prose() && self.verbatim.is_none() {
-            self.inlines.byte(byte, self.before());
+        let opened = if self.tag.is_open() { self.tag.opened(byte, before) } else { None };
+        self.blocks.byte(byte, before, opened);
+        self.last = self.last << 8 | u128::from(byte);
+        self.count += 1;
+        match (place, byte) {
+            (Some(place), _) => self.tag = VerbatimTag::new(place),
+            // These end the tag's name.
+            (None, b' ' | b'\t' | b'\n' | b'>') => self.tag = VerbatimTag::NONE,
+            (None, _) => self.tag.grow(1),
         }
     }
 }

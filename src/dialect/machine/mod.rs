@@ -7,6 +7,7 @@
 //! What may still become a marker is held back; an attempt remembers how far it
 //! has looked, so no byte is looked at twice.
 
+mod blocks;
 mod calls;
 mod cursor;
 mod doubt;
@@ -24,14 +25,16 @@ mod search;
 #[cfg(test)]
 mod tests;
 mod text;
+mod verbatim;
 
 use std::io;
 use std::sync::{Arc, LazyLock};
 
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn};
+use crate::dialect::machine::blocks::TextRegion;
 use crate::dialect::machine::cursor::TextCursor;
 use crate::dialect::machine::grammar::{Grammar, GrammarId, Grammars, RegionForm};
-use crate::dialect::machine::markdown_context::{MarkdownContext, TextRegion};
+use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{CallPlace, OpenRegion, OpenText, RulesKey, TextPlace};
 use crate::dialect::machine::rules::{CallRules, Go, MarkerRule};
 use crate::dialect::machine::search::{Attempted, Begun, Here, Marker, RuleSet, Search};

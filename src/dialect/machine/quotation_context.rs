@@ -56,6 +56,12 @@ impl Before {
         let last = self.last.to_le_bytes();
         last.iter().take_while(|byte| **byte == b'\\').count() % 2 == 1
     }
+
+    /// True if they end with this, which is in lower case, as far as they are kept.
+    pub(crate) fn has_suffix(self, suffix: &[u8]) -> bool {
+        let last = self.last.to_be_bytes().map(|byte| byte.to_ascii_lowercase());
+        last.ends_with(suffix.after(suffix.len().saturating_sub(last.len())))
+    }
 }
 
 impl QuotationContext {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::cut::Cut as _;
-use crate::dialect::machine::markdown_context::{MarkdownContext, TextRegion};
+use crate::dialect::machine::blocks::TextRegion;
+use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::RulesKey;
 use crate::dialect::machine::rules::{Go, MarkerRule};
 use crate::scan::{
