@@ -414,6 +414,27 @@ mod tests {
     }
 
     #[test]
+    fn escaped_quotation_marks() {
+        for (text, is_code) in [
+            ("so \\\"", true),
+            ("so \\\"a ", true),
+            ("so \\\"a\\\" ", false),
+            ("so \\\"a \"b\" ", true),
+            ("so \"a \\\\\\\"", true),
+            ("so \\\"a \\\\\\\"", true),
+            ("so \\\"a \\\\\\\"b\\\\\\\" ", true),
+            ("{\\\"a\\\": \\\"b\\\", \\\"c\\\": \\\"", true),
+            ("{\\\"a\\\": \\\"b\\\"} ", false),
+            ("M\\\"uller ", false),
+            ("5\\\" ", false),
+            ("it\\'s ", false),
+            ("\\'", true),
+        ] {
+            check(text, is_code);
+        }
+    }
+
+    #[test]
     fn what_closes_a_quotation_or_is_an_apostrophe_opens_none() {
         for text in [
             "for \"go\"", "\"go.\"", "the dogs'", "5\"", "\"\"", "“go”", "I like 'em. ", "'Tis ",

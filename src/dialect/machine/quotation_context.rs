@@ -53,8 +53,7 @@ pub(crate) struct Before {
 impl Before {
     /// True if a backslash stands last that no other one escapes.
     pub(crate) fn is_escape(self) -> bool {
-        let last = self.last.to_le_bytes();
-        last.iter().take_while(|byte| **byte == b'\\').count() % 2 == 1
+        backslashes(&self.last.to_be_bytes()) % 2 == 1
     }
 
     /// True if they end with this, which is in lower case, as far as they are kept.
@@ -212,7 +211,9 @@ impl LookedAt {
     /// Returns the two characters before the mark at the end.
     fn before(&self, mark: char) -> [char; 2] {
         let last = self.last.to_be_bytes();
-        let text = last.before(last.len() - mark.len_utf8());
+        let text = last.strip_suffix(b"\"");
+        let text = text.unwrap_or_else(|| last.before(last.len() - mark.len_utf8()));
+        let text = text.before(text.len() - backslashes(text));
         if let [.., far, near] = text
             && far.is_ascii()
             && near.is_ascii()
@@ -234,11 +235,19 @@ pub(crate) fn last_after(last: u128, text: &[u8]) -> u128 {
     }
 }
 
+/// Returns the number of backslashes at the end of a text.
+fn backslashes(text: &[u8]) -> usize {
+    text.iter().rev().take_while(|byte| **byte == b'\\').count()
+}
+
 /// Returns the quotation mark that these bytes end in; between single marks if `has_single`.
 fn mark(last: u128, has_single: bool) -> Option<char> {
     let [byte, previous, before, ..] = last.to_le_bytes();
     match (before, previous, byte) {
-        (_, b'\\', b'"') if before != b'\\' => None,
+        (_, b'\\', b'"') => match backslashes(last.to_be_bytes().before(15)) {
+            1 => Some('\\'),
+            count => Some(if count % 2 == 0 { '"' } else { '⑊' }),
+        },
         (.., b'"') => Some('"'),
         (.., b'\'') if has_single || !previous.is_ascii_alphanumeric() => Some('\''),
         (0xE2, 0x80, 0x99) if !has_single => None,

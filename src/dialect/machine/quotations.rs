@@ -4,6 +4,9 @@ use crate::cut::Cut as _;
 /// The marks that open a quotation, and those that close what each opens.
 const MARKS: &[(char, &[char])] = &[
     ('"', &['"', '”']),
+    // An escaped one, as in a string of JSON, and one that is escaped once more.
+    ('\\', &['\\']),
+    ('⑊', &['⑊']),
     ('\'', &['\'', '’']),
     ('“', &['”', '"']),
     ('”', &['”']),
@@ -77,7 +80,9 @@ impl Mark {
             ('\'', BeforeMark::Blank) if self.next.is_ascii_digit() => false,
             ('\'', _) => self.is_before_word() || b"<[{|".contains(&self.next),
             ('‘', _) => !self.next.is_ascii_digit(),
-            ('"', BeforeMark::Sign) => !is_before_blank || self.begins_json_value(),
+            // An accent of LaTeX.
+            ('\\' | '⑊', BeforeMark::Word) => false,
+            ('"' | '\\' | '⑊', BeforeMark::Sign) => !is_before_blank || self.begins_json_value(),
             ('"', BeforeMark::Word) => self.before[1].is_alphanumeric() && self.is_before_word(),
             ('”' | '»' | '›', before) => before != BeforeMark::Word && !is_before_blank,
             _ => true,
@@ -87,7 +92,7 @@ impl Mark {
     /// True if it closes a quotation, where one is open that it closes.
     fn can_close(&self) -> bool {
         match self.mark {
-            '"' => {
+            '"' | '\\' | '⑊' => {
                 let begins_word = self.is_before_word() && self.before() != BeforeMark::Word;
                 !(begins_word || self.begins_json_value())
             }
