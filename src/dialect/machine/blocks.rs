@@ -232,8 +232,7 @@ impl MarkdownBlocks {
             return start.block.is_code() || (is_paragraph && self.inlines.is_in_span());
         }
         match self.at {
-            At::Info { .. } => true,
-            At::Opener { byte, .. } => byte == b'`',
+            At::Opener { .. } | At::Info { .. } => true,
             // A line before it that is code has ended.
             At::Mark { .. } | At::Heading { .. } => {
                 self.block == MarkdownBlock::Paragraph && self.inlines.is_in_span()
@@ -317,7 +316,7 @@ impl MarkdownBlocks {
     /// Opens markup that is no Markdown, unless it stands in code or between quotation marks.
     fn open_verbatim(&mut self, verbatim: Verbatim) {
         self.settle();
-        if self.is_in_code() || self.inlines.is_quoted() {
+        if self.is_in_code() || self.inlines.has_mark() {
             return;
         }
         if verbatim.extent == VerbatimExtent::Block {

@@ -84,7 +84,13 @@ impl Inlines {
 
     /// True if a tag that begins here stands between quotation marks.
     pub(super) fn is_quoted(&self) -> bool {
-        !self.quotations.before(b'<').is_empty()
+        let (quotations, is_verb) = self.quotations.before(b'<');
+        is_verb || !quotations.is_empty()
+    }
+
+    /// True between quotation marks, which say that a tag of HTML opens nothing.
+    pub(super) fn has_mark(&self) -> bool {
+        self.quotations.before(b'<').0.has_mark()
     }
 
     /// Takes note of a call that begins here: the quotation that it stands in goes on up to its

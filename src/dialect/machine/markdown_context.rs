@@ -331,6 +331,8 @@ mod tests {
             check(&format!("a ``\n{line}\n"), false);
         }
         check("1. a ``\n2. b\n", false);
+        check("a `b\n~", true);
+        check("~", true);
         check("a \"\n- ", false);
     }
 
@@ -454,6 +456,36 @@ mod tests {
     }
 
     #[test]
+    fn code_in_a_line_of_latex_and_org() {
+        for (text, is_code) in [
+            ("so \\verb|", true),
+            ("so \\verb+a \"b|", true),
+            ("so \\verb|a| ", false),
+            ("so \\verb\"a\" ", false),
+            ("so \\lstinline!a ", true),
+            ("so \\verb|a\n", false),
+            ("so \\verb a ", false),
+            ("so \\verbatim|", false),
+            ("\\verb=a=", false),
+            ("so =", true),
+            ("(=", true),
+            ("=", true),
+            ("so ~", true),
+            ("so =<a>= ", false),
+            ("so =<a b=\"c = d\"> ", true),
+            ("a = ", false),
+            ("a=", false),
+            ("a == ", false),
+            ("so ~5 ", false),
+            ("so ~~", false),
+            ("so =<code>\n", true),
+            ("so \\verb|<code>\n", true),
+        ] {
+            check(text, is_code);
+        }
+    }
+
+    #[test]
     fn a_quotation_with_a_call_goes_on() {
         let check = |before: &str, after: &str, is_code| {
             let mut context = MarkdownContext::default();
@@ -468,6 +500,10 @@ mod tests {
         check("so '", "<a b='c'>d's</a> and ", true);
         check("so '", "<a b='c'></a>' and ", false);
         check("so \"", "<|\"|> ", true);
+        check("so =", "<a>\n{\"b=\": 1}\n</a> and ", true);
+        check("so =", "<a>\n</a>= and ", false);
+        check("so \\verb|", "<a>\n</a> and ", true);
+        check("so \\verb|", "<a></a>|\nso \"a\n", false);
         check("so ", "<a>\n", false);
         check("```\n\"", "<a>\n```\n", false);
     }

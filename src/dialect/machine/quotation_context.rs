@@ -11,12 +11,15 @@ use crate::json::char_length;
 /// The most bytes that are kept before they are looked at.
 const MAX_UNREAD: usize = 4096;
 
-/// The bytes that a quotation mark begins with.
-const MARKS: [u8; 6] = [b'"', b'\'', 0xC2, 0xE2, 0xE3, 0xEF];
+/// The bytes that a quotation mark begins with, or a command of LaTeX.
+const MARKS: [u8; 9] = [b'"', b'\'', b'=', b'~', b'\\', 0xC2, 0xE2, 0xE3, 0xEF];
 
 /// The words that an apostrophe begins, in lower case and without it.
 const ELISIONS: &[&[u8]] =
     &[b"bout", b"cause", b"em", b"n", b"s", b"t", b"til", b"till", b"tis", b"twas"];
+
+/// The commands of LaTeX whose code stands between two of any sign.
+const VERBS: &[&[u8]] = &[b"\\verb", b"\\lstinline"];
 
 /// Follows quotation marks in the text that is no code.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +38,10 @@ struct LookedAt {
     holds_call: bool,
     /// The quotation mark at the end.
     mark: Option<char>,
-    /// True in the word after a `'` that opened a quotation.
-    in_first_word: bool,
+    /// True in the word after a `'` that opened a quotation, or after a backslash.
+    in_word: bool,
+    /// What closes the code that a command of LaTeX has opened.
+    verb: Option<u8>,
     /// The last sixteen bytes, the newest in the lowest byte.
     last: u128,
 }
@@ -93,11 +98,12 @@ impl QuotationContext {
         }
     }
 
-    /// Returns the quotations that are open before this byte, which follows the text so far.
-    pub(crate) fn before(&self, next: u8) -> Quotations {
+    /// Returns the quotations that are open before this byte, which follows the text so far, and true
+    /// if a command of LaTeX is.
+    pub(crate) fn before(&self, next: u8) -> (Quotations, bool) {
         let mut read = self.read;
         read.feed(&self.unread);
-        read.quotations_before(next)
+        (read.quotations_before(next), read.verb.is_some())
     }
 
     /// Takes note of a call in the quotations before this byte: they go on up to the closing mark,
@@ -105,8 +111,8 @@ impl QuotationContext {
     pub(crate) fn enter_call(&mut self, next: u8) {
         self.settle();
         let quotations = self.read.quotations_before(next);
-        self.read =
-            LookedAt { quotations, holds_call: true, last: self.read.last, ..LookedAt::default() };
+        let LookedAt { verb, last, .. } = self.read;
+        self.read = LookedAt { quotations, holds_call: true, verb, last, ..LookedAt::default() };
     }
 
     /// Takes the end of a line of prose, and what comes before it. Returns true if a quotation
@@ -148,8 +154,11 @@ impl LookedAt {
         let mut rest = text;
         while !rest.is_empty() {
             let calm = match self.mark {
+                _ if let Some(close) = self.verb => {
+                    rest.iter().take_while(|byte| **byte != close).count()
+                }
                 Some(_) => 0,
-                None if self.in_first_word => rest.iter().take_while(is_letter).count(),
+                None if self.in_word => rest.iter().take_while(is_letter).count(),
                 None => self.calm_length(rest),
             };
             let length = match calm {
@@ -172,27 +181,38 @@ impl LookedAt {
 
     /// Returns the length of the text up to what may be a quotation mark, in bytes.
     fn calm_length(&self, text: &[u8]) -> usize {
-        let has_single = self.quotations.has_single();
-        find_any(text, MARKS, |at| is_mark(text, at, has_single)).unwrap_or(text.len())
+        let has_sign = self.quotations.has_sign();
+        find_any(text, MARKS, |at| is_mark(text, at, has_sign)).unwrap_or(text.len())
     }
 
     /// Takes a byte, which shows what the mark before it does, and may end one.
     fn byte(&mut self, byte: u8) {
-        if self.mark.is_some() || self.in_first_word {
+        let closes_verb = self.verb.take().is_some();
+        self.verb = Some(byte).filter(|byte| self.in_word && self.opens_verb(*byte));
+        let is_code = closes_verb || self.verb.is_some();
+        if self.mark.is_some() || self.in_word || closes_verb {
             let quotations = self.quotations_before(byte);
             let is_opened = quotations.depth() > self.quotations.depth();
             let begins_word = is_opened && self.mark == Some('\'');
-            self.in_first_word = (self.in_first_word || begins_word) && byte.is_ascii_alphabetic();
+            self.in_word = (self.in_word || begins_word) && byte.is_ascii_alphabetic();
             self.quotations = quotations;
             self.holds_call &= !quotations.is_empty();
         }
+        self.in_word |= byte == b'\\' && !is_code;
         self.last = self.last << 8 | u128::from(byte);
-        self.mark = mark(self.last, self.quotations.has_single());
+        self.mark = mark(self.last, self.quotations.has_sign()).filter(|_| !is_code);
+    }
+
+    /// True if this byte opens code after a command of LaTeX.
+    fn opens_verb(&self, byte: u8) -> bool {
+        let last = self.last.to_be_bytes();
+        let is_sign = byte.is_ascii_punctuation() && !matches!(byte, b'*' | b'{' | b'[' | b'\\');
+        is_sign && VERBS.iter().any(|verb| last.ends_with(verb))
     }
 
     fn quotations_before(&self, next: u8) -> Quotations {
         let mut quotations = self.quotations;
-        if self.in_first_word && !next.is_ascii_alphabetic() && self.ends_in_elision() {
+        if self.in_word && !next.is_ascii_alphabetic() && self.ends_in_elision() {
             quotations.forget();
         }
         if let Some(mark) = self.mark {
@@ -240,17 +260,17 @@ fn backslashes(text: &[u8]) -> usize {
     text.iter().rev().take_while(|byte| **byte == b'\\').count()
 }
 
-/// Returns the quotation mark that these bytes end in; between single marks if `has_single`.
-fn mark(last: u128, has_single: bool) -> Option<char> {
+/// Returns the quotation mark that these bytes end in; between signs if `has_sign`.
+fn mark(last: u128, has_sign: bool) -> Option<char> {
     let [byte, previous, before, ..] = last.to_le_bytes();
     match (before, previous, byte) {
         (_, b'\\', b'"') => match backslashes(last.to_be_bytes().before(15)) {
             1 => Some('\\'),
             count => Some(if count % 2 == 0 { '"' } else { '⑊' }),
         },
-        (.., b'"') => Some('"'),
-        (.., b'\'') if has_single || !previous.is_ascii_alphanumeric() => Some('\''),
-        (0xE2, 0x80, 0x99) if !has_single => None,
+        (.., b'"' | b'=' | b'~') => Some(char::from(byte)),
+        (.., b'\'') if has_sign || !previous.is_ascii_alphanumeric() => Some('\''),
+        (0xE2, 0x80, 0x99) if !has_sign => None,
         (_, 0xC2, 0xAB | 0xBB) => Some(char::from(byte)),
         (0xE2, 0x80, 0x98..=0x9A | 0x9C..=0x9E | 0xB9 | 0xBA) => {
             char::from_u32(0x1F80 + u32::from(byte))
@@ -262,12 +282,13 @@ fn mark(last: u128, has_single: bool) -> Option<char> {
 }
 
 /// True if one of [`MARKS`] may begin a quotation mark.
-fn is_mark(text: &[u8], at: usize, has_single: bool) -> bool {
+fn is_mark(text: &[u8], at: usize, has_sign: bool) -> bool {
     let is_letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
     match text.after(at) {
-        [b'\'', ..] => has_single || !at.checked_sub(1).is_some_and(is_letter),
+        [b'=' | b'~', next, ..] => has_sign || b"<[{|".contains(next),
+        [b'\'', ..] => has_sign || !at.checked_sub(1).is_some_and(is_letter),
         [0xC2, second, ..] => matches!(second, 0xAB | 0xBB),
-        [0xE2, 0x80, 0x99, ..] => has_single,
+        [0xE2, 0x80, 0x99, ..] => has_sign,
         [0xE2, 0x80, third, ..] => matches!(third, 0x98 | 0x9A | 0x9C..=0x9E | 0xB9 | 0xBA),
         [0xE2, second, _, ..] => *second == 0x80,
         [0xE3, second, third, ..] => *second == 0x80 && matches!(third, 0x8C..=0x8F),
