@@ -12,6 +12,8 @@ pub(super) struct MarkdownBlocks {
     /// True if the last of them is an item of which only an empty line has come.
     is_empty_item: bool,
     block: MarkdownBlock,
+    /// What the paragraph is that is open, or came last.
+    paragraph: ParagraphForm,
     /// The containers that go on in the line, up to where it is.
     matched: usize,
     at: At,
@@ -58,6 +60,39 @@ enum MarkdownBlock {
 impl MarkdownBlock {
     fn is_code(self) -> bool {
         matches!(self, MarkdownBlock::Fence { .. } | MarkdownBlock::Indented)
+    }
+}
+
+/// What a paragraph may be by its first bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ParagraphForm {
+    #[default]
+    Text,
+    /// A block of HTML: it does not go on in fewer containers.
+    Html,
+    /// In the label of a link's definition.
+    Label,
+    /// After a bracket that may close it.
+    LabelEnd,
+    /// The definition of a link: what follows may be another block.
+    Definition,
+}
+
+impl ParagraphForm {
+    /// Takes text of a line.
+    #[inline]
+    fn with(self, text: &[u8]) -> Self {
+        match self {
+            ParagraphForm::Label | ParagraphForm::LabelEnd => {
+                text.iter().fold(self, |form, byte| match (form, byte) {
+                    (ParagraphForm::Label, b']') => ParagraphForm::LabelEnd,
+                    (ParagraphForm::LabelEnd, b':') => ParagraphForm::Definition,
+                    (ParagraphForm::LabelEnd, _) => ParagraphForm::Text,
+                    _ => form,
+                })
+            }
+            _ => self,
+        }
     }
 }
 
@@ -182,6 +217,7 @@ impl MarkdownBlocks {
         if self.is_prose() {
             self.inlines.calm(text, before);
         }
+        self.paragraph = self.paragraph.with(text);
         self.go_on(text);
     }
 
@@ -271,11 +307,20 @@ impl MarkdownBlocks {
         }
         let block = match self.block {
             MarkdownBlock::Fence { .. } if matched == self.containers.len() => self.block,
-            MarkdownBlock::Paragraph => MarkdownBlock::Paragraph,
+            MarkdownBlock::Paragraph if indent < 4 || !self.may_be_over(matched) => self.block,
             _ if indent >= 4 => MarkdownBlock::Indented,
             _ => MarkdownBlock::None,
         };
         Some(LineStart { matched, indent, block })
+    }
+
+    /// True if the paragraph may be over before a line in so many containers.
+    fn may_be_over(&self, matched: usize) -> bool {
+        match self.paragraph {
+            ParagraphForm::Html => matched < self.containers.len(),
+            ParagraphForm::Definition => true,
+            _ => false,
+        }
     }
 
     /// True after the marker of a list item: what begins here ends the paragraph before it.
@@ -366,6 +411,7 @@ impl MarkdownBlocks {
                 }
             }
             At::Rest => {
+                self.paragraph = self.paragraph.with(b"\n");
                 if self.is_prose() {
                     opens_quotation = self.inlines.newline(before);
                 }
@@ -530,7 +576,13 @@ impl MarkdownBlocks {
 
     /// Takes the first byte of text: a paragraph goes on.
     fn text(&mut self, byte: u8, before: Before) {
+        let begins = self.block != MarkdownBlock::Paragraph;
         self.begin_text();
+        match byte {
+            b'<' => self.paragraph = ParagraphForm::Html,
+            b'[' if begins => self.paragraph = ParagraphForm::Label,
+            _ => {}
+        }
         self.rest(byte, before);
     }
 
@@ -538,6 +590,7 @@ impl MarkdownBlocks {
     fn begin_text(&mut self) {
         if self.block != MarkdownBlock::Paragraph {
             self.close_to(self.matched);
+            self.paragraph = ParagraphForm::Text;
         }
         (self.block, self.at) = (MarkdownBlock::Paragraph, At::Rest);
     }
@@ -570,6 +623,7 @@ impl MarkdownBlocks {
 
     /// Takes a byte after the beginning of the line.
     fn rest(&mut self, byte: u8, before: Before) {
+        self.paragraph = self.paragraph.with(&[byte]);
         if self.is_prose() && self.verbatim.is_none() {
             self.inlines.byte(byte, before);
         }

@@ -300,6 +300,16 @@ mod tests {
         {
             check(&format!("{before}    "), false);
         }
+        for before in [
+            "[a]: /b\n", "[a]: /b \"t\"\n", "[a]:\n/b\n", "[a]: /b\n\"t\"\n", "> <div>\n",
+            "> </p\n", "> a\n> <div>\n", "1000. <br>\n",
+        ] {
+            check(&format!("{before}    "), true);
+        }
+        for before in ["[a]\n", "[a] b]: /c\n", "a [b]: c\n", "<div>\n", "> a <br>\n", "- <p>a\n  "]
+        {
+            check(&format!("{before}    "), false);
+        }
         check("-\n      ", true);
         check("-\n\n    ", true);
         check("- a\n\n  * * *\n\n  ```\n  x\n```\n", true);
