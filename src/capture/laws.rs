@@ -3,6 +3,7 @@
 //! A law is tried at places of the input that its own bytes decide: whoever has the bytes sees the
 //! same. Reading is given to the laws, so that a test can give them a reader that breaks one.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use crate::cut::Cut as _;
 use crate::detect;
 use crate::format::{self, FORMATS};
 use crate::frame::FrameConfig;
-use crate::json::member;
+use crate::json::{self, member};
 use crate::pipeline::Config;
 
 /// Reads an input that comes in these pieces, and returns the lines of its events, neighbouring
@@ -223,9 +224,9 @@ pub fn prefix_of(whole: &str, out: &str, excused: &dyn Fn(Excuse) -> bool) -> La
     let wanted = calls(whole.iter());
     let counts = |message: &&MessageLines<'_>| message.is_cut() || !excused(Excuse::LooksWhole);
     // A call in a thought stands where the thought has no closer, and is a draft where it has.
-    let is_draft = |call| is_cut && whole.iter().any(|message| message.has_draft(call));
+    let is_draft = |call: &str| is_cut && whole.iter().any(|message| message.has_draft(call));
     for (call, count) in calls(messages.iter().filter(counts)) {
-        if !is_draft(call) && wanted.get(call).is_none_or(|wanted| *wanted < count) {
+        if !is_draft(&call) && wanted.get(&call).is_none_or(|wanted| *wanted < count) {
             return Err(format!("a call that the whole does not have: {call}"));
         }
     }
@@ -540,15 +541,26 @@ impl<'a> MessageLines<'a> {
     }
 }
 
-/// Returns the `tool_call` lines, and how often each is there.
+/// Returns the `tool_call` lines, and how often each is there. That an agent ran a call, its result
+/// tells, which may come after a cut.
 fn calls<'m, 'a: 'm>(
     messages: impl Iterator<Item = &'m MessageLines<'a>>,
-) -> BTreeMap<&'a str, usize> {
+) -> BTreeMap<Cow<'a, str>, usize> {
     let mut calls = BTreeMap::new();
     let lines = messages.flat_map(|message| message.lines.iter());
     let lines = lines.filter(|line| kind(line) == "tool_call");
-    lines.for_each(|line| *calls.entry(*line).or_default() += 1);
+    lines.for_each(|line| *calls.entry(without_agent(line)).or_default() += 1);
     calls
+}
+
+/// Returns the line of a call without the agent that ran it.
+fn without_agent(line: &str) -> Cow<'_, str> {
+    const KEY: &str = r#","executor":"#;
+    let Some(agent) = member(line, "executor").filter(|json| *json == "\"agent\"") else {
+        return Cow::Borrowed(line);
+    };
+    let at = json::place(line.as_bytes(), agent);
+    Cow::Owned([line.before(at.start.saturating_sub(KEY.len())), line.after(at.end)].concat())
 }
 
 #[cfg(test)]
