@@ -76,8 +76,7 @@ impl Capture {
         let head = find_heads(&bytes);
         let body = head.map_or(0, |head| head.len);
         let head = head.zip(bytes.get(..body)).map(|(head, text)| RecordedHead::new(text, head));
-        let window = bytes.before(detect::WINDOW);
-        let verdict = detect::explain(window, window.len() == bytes.len());
+        let verdict = detect::explain(&bytes, true);
         let mut capture = Capture {
             name: name.to_owned(),
             head,

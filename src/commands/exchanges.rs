@@ -137,12 +137,13 @@ pub(super) fn is_answer(exchange: &Exchange, own: Option<&'static Format>) -> bo
         return false;
     }
     let size = head.len();
-    for window in [1 << 10, 4 << 10, detect::WINDOW] {
+    // Most show it soon. The first record may be all of the body.
+    for window in [1 << 10, 4 << 10, detect::WINDOW, usize::MAX] {
         head.truncate(size);
         head.extend_from_slice(body.before(window));
         let ended = window >= body.len();
         let verdict = detect::explain_with(own, &head, ended);
-        if ended || window == detect::WINDOW || verdict.is_final() {
+        if ended || verdict.is_final() {
             return !matches!(verdict.format.as_str(), "unknown" | "text");
         }
     }

@@ -12,6 +12,7 @@ use crate::cassette::CassetteSearch;
 use crate::cli::Check;
 use crate::commands::check::settings::Folder;
 use crate::detect;
+use crate::frame::FrameConfig;
 use crate::io::report_on;
 use crate::status::{Outcome, Status};
 
@@ -192,15 +193,28 @@ pub(in crate::commands) fn with_captures(names: &[String]) -> anyhow::Result<Vec
     Ok(all)
 }
 
-/// True if a file begins as a stream, a log or a cassette does.
+/// True if a file begins as a stream, a log or a cassette does. Its first record may be as large as
+/// any: it is looked at again each time that as much again was read.
 fn begins_stream(name: &str) -> bool {
-    let mut head = Vec::new();
-    let window = detect::WINDOW as u64 + 1;
-    let read = fs::File::open(name).and_then(|file| file.take(window).read_to_end(&mut head));
-    let ended = head.len() <= detect::WINDOW;
-    let is_cassette = || matches!(CassetteSearch::default().look(&head, true), Some(Some(_)));
-    let format = || detect::explain_with(None, &head, ended).format;
-    read.is_ok() && (is_cassette() || !matches!(format().as_str(), "unknown" | "text"))
+    let Ok(mut file) = fs::File::open(name) else { return false };
+    let (mut head, mut search) = (Vec::new(), CassetteSearch::default());
+    let (mut size, most) = (detect::WINDOW, FrameConfig::default().max_event);
+    loop {
+        let more = (size - head.len()) as u64;
+        if file.by_ref().take(more).read_to_end(&mut head).is_err() {
+            return false;
+        }
+        let ended = head.len() < size || size >= most;
+        let found = search.look(&head, ended);
+        if matches!(found, Some(Some(_))) {
+            return true;
+        }
+        let verdict = detect::explain_with(None, &head, ended);
+        if ended || (found.is_some() && verdict.is_final()) {
+            return !matches!(verdict.format.as_str(), "unknown" | "text");
+        }
+        size *= 2;
+    }
 }
 
 /// True for a pipe, a socket or a device: reading one may never end.

@@ -315,6 +315,25 @@ fn a_stream_is_not_held_back() {
     child.wait().unwrap();
 }
 
+/// An answer is one however large its first record is: in a cassette, in a folder, and in a golden
+/// file.
+#[test]
+fn an_answer_may_be_one_large_record() {
+    let text = String::from_utf8(parts(&har()).1).unwrap();
+    let text = text.replace("High water", &"High water ".repeat(20_000));
+    let answer = run_in(folder(&[("a.har", &text)]).path(), &["replay", "a.har#4"], "").out;
+    let folder = folder(&[("a.har", &text), ("answer.json", &answer)]);
+    let run = |args: &[&str]| run_in(folder.path(), args, "");
+    assert_eq!(run(&["classify", "a.har"]).out.lines().count(), 3);
+    assert_eq!(run(&["classify", "."]).out.lines().count(), 4);
+    assert_eq!(run(&["check", "--update"]).code, 0);
+    let golden = fs::read_to_string(folder.path().join("a.har.golden")).unwrap();
+    assert!(golden.contains("\"file\":\"#4\""), "{golden}");
+    let exchange = "POST /v1/messages HTTP/1.1\r\nContent-Length: 17\r\n\r\n{\"stream\": false}";
+    let served = run_in(folder.path(), &["replay", "--http", "answer.json"], exchange).out;
+    assert!(served.contains("High water High water"), "{}", &served[..served.len().min(400)]);
+}
+
 #[test]
 fn a_cassette_has_one_golden_file() {
     let (_, bytes, _) = parts(&har());
