@@ -129,8 +129,11 @@ fn look<'s>(mut input: Input<'s>) -> Opened<'s, 's> {
 }
 
 /// True if an answer is a model's, or an error of an API: in a known format, that is to say, which
-/// this one may be.
+/// this one may be, or the failure of what was posted, as models are asked, whatever it says.
 pub(super) fn is_answer(exchange: &Exchange, own: Option<&'static Format>) -> bool {
+    if exchange.status >= 400 && exchange.method == "POST" {
+        return true;
+    }
     let mut head = exchange.head();
     let body = exchange.body.as_slice();
     if body.is_empty() {
