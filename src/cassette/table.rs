@@ -139,13 +139,15 @@ pub(super) const RECORDERS: &[Recorder] = &[
             part("request.body", Coded::Text),
             part("request.parsed_body", Coded::Tree),
         ],
-        status: "response.status.code|response.status.status_code|response.code|response.status",
+        status: "response.status.code|response.status.status_code|response.code|response.status|\
+                 response.status_code",
         body: &[
             part("response.body.string", Coded::Text),
             part("response.body.base64_string", Coded::Base64),
             part("response.body.raw_gzip", Coded::Gzip),
             part("response.body", Coded::Text),
             part("response.parsed_body", Coded::Tree),
+            part("response.content", Coded::Text),
         ],
         ..PAIR
     },
