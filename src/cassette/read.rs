@@ -338,11 +338,13 @@ fn body_at(
                 found.write_json(&mut json);
                 Some(json)
             }
-            (Coded::Base64 | Coded::Gzip, Some(text)) => {
-                let bytes = base64(text);
+            (Coded::Base64 | Coded::Gzip | Coded::Hex, Some(text)) => {
+                let is_hex = part.coded == Coded::Hex;
+                let (bytes, name) =
+                    if is_hex { (hex(text), "hexadecimal") } else { (base64(text), "base64") };
                 *is_undecoded |= bytes.is_none();
                 if bytes.is_none() {
-                    note = Some(format!("its body is no base64, as it says{READ_AS_IT_STANDS}"));
+                    note = Some(format!("its body is no {name}, as it says{READ_AS_IT_STANDS}"));
                 }
                 let packed =
                     (part.coded == Coded::Gzip).then(|| bytes.as_deref().map(coding::unzip));
@@ -356,8 +358,8 @@ fn body_at(
                     None => bytes,
                 }
             }
-            (Coded::Hex, _) => hex(found),
-            (Coded::Text | Coded::Base64 | Coded::Gzip, None) => None,
+            (Coded::HexPieces, _) => hex_pieces(found),
+            (Coded::Text | Coded::Base64 | Coded::Gzip | Coded::Hex, None) => None,
         };
         if let Some(bytes) = bytes {
             return (bytes, note);
@@ -388,19 +390,23 @@ fn base64(text: &[u8]) -> Option<Vec<u8>> {
     Some(pieces?.concat())
 }
 
+/// Decodes hexadecimal digits.
+fn hex(text: &[u8]) -> Option<Vec<u8>> {
+    let (pairs, []) = text.as_chunks::<2>() else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| u8::try_from(digit(*high)? << 4 | digit(*low)?).ok();
+    pairs.iter().map(byte).collect()
+}
+
 /// Decodes a list of pieces in hexadecimal digits. Text alone is none: it may be what it says.
-fn hex(value: &TreeValue) -> Option<Vec<u8>> {
+fn hex_pieces(value: &TreeValue) -> Option<Vec<u8>> {
     let TreeValue::List(list) = value else { return None };
-    let mut bytes = Vec::new();
-    for piece in list {
-        let TreeValue::Text(text) = piece else { return None };
-        let text = str::from_utf8(text).ok()?;
-        for pair in text.as_bytes().chunks(2) {
-            let pair = str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?;
-            bytes.push(u8::from_str_radix(pair, 16).ok()?);
-        }
-    }
-    Some(bytes)
+    let piece = |piece: &TreeValue| match piece {
+        TreeValue::Text(text) => hex(text),
+        _ => None,
+    };
+    let pieces: Option<Vec<Vec<u8>>> = list.iter().map(piece).collect();
+    Some(pieces?.concat())
 }
 
 /// Returns the next exchange of httprr: a line with two lengths, then the request and the response.

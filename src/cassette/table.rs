@@ -60,8 +60,10 @@ pub(super) enum Coded {
     Base64,
     /// In base64, of gzip.
     Gzip,
-    /// In hexadecimal digits, in one piece or in a list of them.
+    /// In hexadecimal digits.
     Hex,
+    /// In a list of pieces in hexadecimal digits.
+    HexPieces,
 }
 
 const fn part(at: &'static str, coded: Coded) -> BodyPart {
@@ -168,7 +170,11 @@ pub(super) const RECORDERS: &[Recorder] = &[
         request: &[part("body", Coded::Tree)],
         status: "status",
         headers: "rawHeaders|headers",
-        body: &[part("response", Coded::Hex), part("response", Coded::Tree)],
+        body: &[
+            part_if("response", Coded::Hex, "responseIsBinary", "true"),
+            part("response", Coded::HexPieces),
+            part("response", Coded::Tree),
+        ],
     },
     Recorder {
         name: "pairs",
