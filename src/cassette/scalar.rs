@@ -20,7 +20,7 @@ pub(super) fn read(
 ) -> Result<Option<Scalar>, Broken> {
     match first {
         b'\'' | b'"' => {
-            let text = quoted(source, first, column)?;
+            let text = quoted(source, first)?;
             Ok(Some(Scalar { text, after: None }))
         }
         b'|' => literal(source, column).map(Some),
@@ -33,8 +33,8 @@ fn wrong(source: &BlockReader<'_>, what: &str) -> Broken {
 }
 
 /// Reads the text between two quotes. Of the white space around a line break, one space is left, or
-/// the breaks after the first.
-fn quoted(source: &mut BlockReader<'_>, quote: u8, column: usize) -> Result<Vec<u8>, Broken> {
+/// the breaks after the first. Its lines may stand anywhere, as those who write them have it.
+fn quoted(source: &mut BlockReader<'_>, quote: u8) -> Result<Vec<u8>, Broken> {
     source.skip(1);
     let mut text = Vec::new();
     // The blanks at the end of the text that no escape says.
@@ -68,11 +68,11 @@ fn quoted(source: &mut BlockReader<'_>, quote: u8, column: usize) -> Result<Vec<
             }
             b'\n' | b'\r' => {
                 text.truncate(text.len() - blanks);
-                fold(source, sign, column, &mut text, false)?;
+                fold(source, sign, &mut text, false)?;
                 blanks = 0;
             }
             b'\\' => {
-                escape(source, column, &mut text)?;
+                escape(source, &mut text)?;
                 blanks = 0;
             }
             _ if sign == quote => return Ok(text),
@@ -88,35 +88,22 @@ fn quoted(source: &mut BlockReader<'_>, quote: u8, column: usize) -> Result<Vec<
 fn fold(
     source: &mut BlockReader<'_>,
     mut sign: u8,
-    column: usize,
     text: &mut Vec<u8>,
     is_escaped: bool,
 ) -> Result<(), Broken> {
     let mut breaks = 0;
-    let indent = loop {
+    loop {
         end_break(source, sign)?;
-        let mut indent = 0;
-        let next = loop {
-            match source.peek()? {
-                Some(b'\t') if indent <= column => {
-                    return Err(wrong(source, "a tab is no indentation"));
-                }
-                Some(b' ' | b'\t') => source.skip(1),
-                next => break next,
-            }
-            indent += 1;
-        };
-        match next {
+        while let Some(b' ' | b'\t') = source.peek()? {
+            source.skip(1);
+        }
+        match source.peek()? {
             None => return Ok(()),
             Some(next @ (b'\n' | b'\r')) => sign = next,
-            Some(_) => break indent,
+            Some(_) => break,
         }
         source.skip(1);
         breaks += 1;
-    };
-    let is_end = matches!(source.peek()?, Some(b'"' | b'\''));
-    if indent <= column && !is_end {
-        return Err(wrong(source, "a line of a text in quotes stands too far left"));
     }
     match breaks {
         0 if !is_escaped => text.push(b' '),
@@ -134,11 +121,11 @@ fn end_break(source: &mut BlockReader<'_>, sign: u8) -> Result<(), Broken> {
 }
 
 /// Reads an escape, after its backslash.
-fn escape(source: &mut BlockReader<'_>, column: usize, text: &mut Vec<u8>) -> Result<(), Broken> {
+fn escape(source: &mut BlockReader<'_>, text: &mut Vec<u8>) -> Result<(), Broken> {
     let Some(letter) = source.peek()? else { return Ok(()) };
     source.skip(1);
     let char = match letter {
-        b'\n' | b'\r' => return fold(source, letter, column, text, true),
+        b'\n' | b'\r' => return fold(source, letter, text, true),
         b'0' => '\0',
         b'a' => '\x07',
         b'v' => '\x0B',
