@@ -1,13 +1,13 @@
 //! Whether a file is a cassette, and whose, by its first bytes.
 //!
-//! Nothing is held back that can't be one: JSON is no cassette once its first value, or the first
-//! element of its list, has ended, or a member stands at its top that no row names; anything else is
-//! none unless its first line could begin a row's YAML.
+//! Nothing is held back that can't be one: a file is no cassette once its first value, or the first
+//! element of its list, has ended, or if it begins with a member that no row names; what is no JSON is
+//! none from the first line on that stands at the left and begins no member or element of YAML.
 
 use crate::cassette::json::JsonNodes;
-use crate::cassette::source::{BlockReader, MARK, Why};
+use crate::cassette::source::{BlockReader, Broken, MARK, Why};
 use crate::cassette::table::{FileLayout, HTTPRR, RECORDERS, Recorder, WIRE};
-use crate::cassette::tree::{Nodes, TreeNode, key};
+use crate::cassette::tree::{Nodes, TreeNode, key, skip, within};
 use crate::cassette::yaml::YamlNodes;
 use crate::cut::Cut as _;
 
@@ -55,89 +55,80 @@ fn look(head: &[u8]) -> CassetteVerdict {
             CassetteVerdict::Maybe
         };
     }
-    let source = BlockReader::new(Box::new(head));
-    match text.trim_ascii_start().first() {
-        Some(b'{' | b'[') => search(&mut JsonNodes::new(source), false),
-        _ => match may_be_yaml(text) {
-            Some(true) => {
-                let mut nodes = YamlNodes::new(source);
-                let verdict = search(&mut nodes, true);
-                let is_end = nodes.offset() == head.len() as u64;
-                if is_end && matches!(verdict, CassetteVerdict::No) {
-                    CassetteVerdict::Maybe
-                } else {
-                    verdict
-                }
-            }
-            Some(false) => CassetteVerdict::No,
-            None => CassetteVerdict::Maybe,
-        },
+    if let Some(b'{' | b'[') = text.trim_ascii_start().first() {
+        let source = BlockReader::new(Box::new(text));
+        return search(&mut JsonNodes::new(source), FileShape::Json);
+    }
+    let (lines, is_over) = yaml_lines(text);
+    let mut nodes = YamlNodes::new(BlockReader::new(Box::new(lines)));
+    match search(&mut nodes, FileShape::Yaml) {
+        CassetteVerdict::Yes(row, shape) => CassetteVerdict::Yes(row, shape),
+        _ if is_over => CassetteVerdict::No,
+        CassetteVerdict::No if nodes.offset() == lines.len() as u64 => CassetteVerdict::Maybe,
+        verdict => verdict,
     }
 }
 
-/// True if the first line of YAML that says something begins as those of the rows do; `None` if it
-/// has not come.
-fn may_be_yaml(text: &[u8]) -> Option<bool> {
-    let mut rest = text;
-    loop {
-        let end = memchr::memchr(b'\n', rest);
-        let line = rest.before(end.unwrap_or(rest.len()));
-        let is_mark = ["#", "%", "---"].iter().any(|mark| {
-            let may_go_on = end.is_none() && mark.as_bytes().starts_with(line);
-            line.starts_with(mark.as_bytes()) || may_go_on
-        });
-        match end {
-            Some(end) if is_mark || line.trim_ascii().is_empty() => {
-                let after = line.strip_prefix(b"---").map(<[u8]>::trim_ascii);
-                if !matches!(after, None | Some([] | [b'#' | b'!', ..])) {
-                    return Some(false);
+/// Returns the lines that may be YAML of a recorder, and whether one follows that is none.
+fn yaml_lines(text: &[u8]) -> (&[u8], bool) {
+    let (mut end, mut is_first) = (0, true);
+    while end < text.len() {
+        let rest = text.after(end);
+        let length = memchr::memchr(b'\n', rest);
+        let (line, is_whole) = (rest.before(length.unwrap_or(rest.len())), length.is_some());
+        let may_be = match line.trim_ascii_end() {
+            [] | [b'#' | b'%', ..] => Some(true),
+            [b'-', b'-'] if !is_whole => None,
+            [b'-', b'-', b'-', after @ ..] => {
+                Some(matches!(after.trim_ascii(), [] | [b'#' | b'!', ..]))
+            }
+            line => {
+                let is_first = std::mem::take(&mut is_first);
+                match line {
+                    // The first member may stand in the next line.
+                    [b'-'] => Some(true),
+                    [b' ' | b'\t', ..] | [b'-', b' ', ..] if !is_first => Some(true),
+                    [b'-', b' ', item @ ..] => {
+                        begins_member(item.trim_ascii_start(), is_whole, is_first)
+                    }
+                    _ => begins_member(line, is_whole, is_first),
                 }
-                rest = rest.after(end + 1);
             }
-            None if is_mark => return None,
-            _ => return begins_row(rest, line, end.is_some()),
-        }
-    }
-}
-
-/// True if a line is the first of a list of maps, or has a key that a row names.
-fn begins_row(rest: &[u8], line: &[u8], is_whole: bool) -> Option<bool> {
-    let begins = |line: &[u8], is_whole: bool, word: &str| match line.strip_prefix(word.as_bytes())
-    {
-        Some(rest) if rest.is_empty() && !is_whole => None,
-        Some(rest) => Some(rest.trim_ascii_start().starts_with(b":")),
-        None => Some(false).filter(|_| is_whole || !word.as_bytes().starts_with(line)),
-    };
-    let any = |words: &mut dyn Iterator<Item = Option<bool>>| {
-        let mut found = Some(false);
-        for word in words {
-            match word {
-                Some(true) => return Some(true),
-                None => found = None,
-                Some(false) => {}
-            }
-        }
-        found
-    };
-    if let Some(item) = line.strip_prefix(b"-") {
-        // The map may begin in the next line.
-        let (item, is_whole) = match (item.trim_ascii().is_empty(), is_whole) {
-            (true, false) => return None,
-            (true, true) => {
-                let next = rest.after(line.len() + 1);
-                let end = memchr::memchr(b'\n', next);
-                (next.before(end.unwrap_or(next.len())), end.is_some())
-            }
-            (false, is_whole) if item.starts_with(b" ") => (item, is_whole),
-            _ => return Some(false),
         };
-        let item = item.trim_ascii_start();
-        return any(&mut ["request", "response"].iter().map(|word| begins(item, is_whole, word)));
+        match may_be {
+            Some(true) => end += line.len() + usize::from(is_whole),
+            may_be => return (text.before(end), may_be == Some(false)),
+        }
     }
-    let line = line.strip_prefix(b"\"").or(line.strip_prefix(b"'")).unwrap_or(line);
-    let rows = RECORDERS.iter().filter(|row| row.is_yaml);
-    let tops = rows.flat_map(|row| row.layouts).flat_map(|layout| layout.top);
-    any(&mut tops.map(|word| begins(line, is_whole, word)))
+    (text, false)
+}
+
+/// The fields of an event stream, which are members of YAML, too, if they have no value.
+const FIELDS: [&[u8]; 3] = [b"data", b"event", b"retry"];
+
+/// True if a line begins with a key, the first one with a key that a row names; `None` if it may go
+/// on so.
+fn begins_member(line: &[u8], is_whole: bool, is_first: bool) -> Option<bool> {
+    let quote = line.first().filter(|sign| matches!(sign, b'"' | b'\''));
+    let line = line.after(quote.iter().len());
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let (key, after) = line.split_at(line.iter().take_while(is_part).count());
+    let may_go_on = after.is_empty() && !is_whole;
+    let mut tops = RECORDERS.iter().flat_map(|row| row.layouts).flat_map(|layout| layout.top);
+    let is_key = match (is_first, may_go_on) {
+        (true, false) => tops.any(|top| top.as_bytes() == key),
+        (true, true) => tops.any(|top| top.as_bytes().starts_with(key)),
+        (false, _) => may_go_on || !key.is_empty(),
+    };
+    let signs = quote.into_iter().chain(b":");
+    let begun = after.iter().zip(signs.clone()).take_while(|(byte, sign)| byte == sign).count();
+    let value = after.after(begun);
+    match (begun == signs.count(), value) {
+        _ if !is_key => Some(false),
+        (_, []) if !is_whole => None,
+        (true, [] | [b' ' | b'\t', ..]) => Some(value.is_empty() || !FIELDS.contains(&key)),
+        _ => Some(false),
+    }
 }
 
 /// A row's shape, and which of its signs were seen: a bit for each place.
@@ -166,46 +157,56 @@ struct OpenPlace {
     is_map: bool,
 }
 
-/// Looks for the signs of the rows in the nodes of a file's beginning.
-fn search(nodes: &mut dyn Nodes, is_yaml: bool) -> CassetteVerdict {
-    let rows = RECORDERS.iter().filter(|row| row.is_yaml || !is_yaml);
-    let all = rows.flat_map(|row| row.layouts.iter().map(move |layout| (row, layout)));
+impl FileLayout {
+    fn is_list(&self) -> bool {
+        self.exchanges.starts_with("[]")
+    }
+
+    /// True if a sign may stand at a place or within it.
+    fn is_within(&self, place: &str) -> bool {
+        self.signs.iter().flat_map(|signs| *signs).any(|sign| sign.starts_with(place))
+    }
+}
+
+/// Returns what the nodes of a file's beginning say.
+fn search(nodes: &mut dyn Nodes, shape: fn(&'static FileLayout) -> FileShape) -> CassetteVerdict {
+    match find_signs(nodes) {
+        Ok(Some(found)) => CassetteVerdict::Yes(found.row, shape(found.layout)),
+        Err(broken) if matches!(broken.why, Why::Cut | Why::Io(_)) => CassetteVerdict::Maybe,
+        Ok(None) | Err(_) => CassetteVerdict::No,
+    }
+}
+
+/// Looks for the signs of the rows. Returns nothing if none can come.
+fn find_signs(nodes: &mut dyn Nodes) -> Result<Option<Candidate>, Broken> {
+    let all = RECORDERS.iter().flat_map(|row| row.layouts.iter().map(move |layout| (row, layout)));
     let mut candidates: Vec<Candidate> = all
         .map(|(row, layout)| Candidate { row, layout, seen: vec![0; layout.signs.len()] })
         .collect();
     let mut open: Vec<OpenPlace> = Vec::new();
+    let mut is_first = true;
     loop {
-        let mut node = match nodes.next() {
-            Ok(Some(node)) => node,
-            Ok(None) => return CassetteVerdict::Maybe,
-            Err(broken) if matches!(broken.why, Why::Cut | Why::Io(_)) || is_yaml => {
-                return CassetteVerdict::Maybe;
-            }
-            Err(_) => return CassetteVerdict::No,
-        };
+        let mut node = within(nodes)?;
         let mut place = String::new();
         match open.last() {
-            None => {}
+            None => candidates.retain(|one| one.layout.is_list() == (node == TreeNode::List)),
             Some(OpenPlace { is_map: false, place: list }) => place.clone_from(list),
             Some(OpenPlace { is_map: true, place: map }) if node != TreeNode::End => {
-                let Ok(name) = key(node, nodes) else { return CassetteVerdict::Maybe };
+                let name = key(node, nodes)?;
                 let name = String::from_utf8_lossy(&name);
-                if open.len() == 1 && map.is_empty() {
-                    candidates.retain(|one| one.layout.top.contains(&&*name));
+                if matches!(map.as_str(), "" | "[]") {
+                    let is_first = std::mem::take(&mut is_first);
+                    candidates.retain(|Candidate { layout, .. }| {
+                        layout.top.contains(&&*name) || (layout.is_open && !is_first)
+                    });
                     if candidates.is_empty() {
-                        return CassetteVerdict::No;
+                        return Ok(None);
                     }
                 }
                 place = if map.is_empty() { name.into_owned() } else { format!("{map}.{name}") };
-                node = match nodes.next() {
-                    Ok(Some(node)) => node,
-                    _ => return CassetteVerdict::Maybe,
-                };
+                node = within(nodes)?;
             }
             Some(_) => {}
-        }
-        if open.is_empty() {
-            candidates.retain(|one| one.layout.top.is_empty() == (node == TreeNode::List));
         }
         let end = match node {
             TreeNode::Map => "{}",
@@ -213,30 +214,82 @@ fn search(nodes: &mut dyn Nodes, is_yaml: bool) -> CassetteVerdict {
             TreeNode::End => {
                 open.pop();
                 // The first value, or the first element of a list, says what it is.
-                let is_over =
-                    open.is_empty() || (open.len() == 1 && open.iter().all(|it| !it.is_map));
-                if is_over {
-                    return CassetteVerdict::No;
+                if open.iter().all(|it| !it.is_map) && open.len() <= 1 {
+                    return Ok(None);
                 }
                 continue;
             }
             TreeNode::Text(_) | TreeNode::Bare(_) => "",
         };
         let shown = format!("{place}{end}");
-        if let Some(found) = candidates.iter_mut().find_map(|one| one.see(&shown).then_some(&*one))
-        {
-            let shape = if is_yaml { FileShape::Yaml } else { FileShape::Json };
-            return CassetteVerdict::Yes(found.row, shape(found.layout));
+        if let Some(found) = candidates.iter_mut().position(|one| one.see(&shown)) {
+            return Ok(Some(candidates.swap_remove(found)));
         }
         let is_scalar = end.is_empty();
         if candidates.is_empty()
             || (is_scalar && open.len() <= 1 && open.iter().all(|it| !it.is_map))
         {
-            return CassetteVerdict::No;
+            return Ok(None);
         }
-        if !is_scalar {
-            let place = if end == "[]" { shown } else { place };
-            open.push(OpenPlace { place, is_map: end == "{}" });
+        let place = if end == "[]" { shown } else { place };
+        match candidates.iter().any(|one| one.layout.is_within(&place)) {
+            _ if is_scalar => {}
+            true => open.push(OpenPlace { place, is_map: end == "{}" }),
+            false => skip(&node, nodes)?,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of a beginning of an input, and of all that it begins with.
+    #[track_caller]
+    fn check(head: &str, expected: Option<&str>) {
+        let found = |end: usize| match find(&head.as_bytes()[..end], false) {
+            CassetteVerdict::Yes(row, _) => Some(Some(row.name)),
+            CassetteVerdict::No => Some(None),
+            CassetteVerdict::Maybe => None,
+        };
+        let first = (0..=head.len()).find_map(found);
+        assert_eq!(first, Some(expected), "{head}");
+        assert_eq!(found(head.len()), first, "{head}");
+    }
+
+    #[test]
+    fn nothing_is_held_back_that_can_be_none() {
+        for head in [
+            "data: {\"id\":1",
+            "data:{",
+            "event: message\n",
+            "id: 1\ndata: {\"id\":1",
+            "id: 1\nevent: message\n",
+            ": hi",
+            "Sure",
+            "metal",
+            "Note: this",
+            "log: all is well\n{\"id\":1",
+            "name: a\nThe rest",
+            "- thing",
+            "{\"answer\":",
+            "{\"id\": 1, \"object\":",
+            "[{\"id\":",
+            "{\"request\": {\"method\": \"POST\"}, \"time\":",
+        ] {
+            check(head, None);
+        }
+    }
+
+    #[test]
+    fn the_members_of_a_file_may_stand_in_any_order() {
+        let begin = "{\"interactions\": [{\"request\": {";
+        check(begin, Some("vcr"));
+        let begin = "{\"version\": 1, \"tags\": [\"a\"], \"interactions\": [{\"response\": {";
+        check(begin, Some("vcr"));
+        check("metadata:\n  tags: [a]\ninteractions:\n- request:\n    uri: a\n", Some("vcr"));
+        check("version: 1\nkey: a\ninteractions:\n- request:\n    uri: a\n", Some("vcr"));
+        check("meta:\n  a: 1\ndata:\n  pairs:\n  - request:\n", Some("hoverfly"));
+        check("id: a\nrequest:\n  method: GET\nresponse:\n  status: 200\n", Some("wiremock"));
     }
 }

@@ -217,7 +217,7 @@ impl ExchangeTree<'_> {
         if self.layout.is_nested && self.steps.first().is_some_and(|word| is_it(word)) {
             return Some(1);
         }
-        if self.open.len() == 1 && !self.layout.top.iter().any(|top| top.as_bytes() == name) {
+        if self.open.len() == 1 {
             let others = RECORDERS.iter().filter(|row| row.name != self.row.name);
             let has_it = |row: &&Recorder| {
                 row.layouts.iter().any(|layout| {

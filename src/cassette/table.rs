@@ -13,8 +13,6 @@ pub(crate) struct Recorder {
     /// A page that says what is in it.
     pub(crate) link: &'static str,
     pub(super) layouts: &'static [FileLayout],
-    /// True if it is also written as YAML.
-    pub(super) is_yaml: bool,
     pub(super) method: &'static str,
     pub(super) url: &'static str,
     /// What stands before the path, where the URL is in two parts.
@@ -36,9 +34,15 @@ pub(super) struct FileLayout {
     /// What has to be seen, of which any line will do: places from the top with what is there, `{}`
     /// a map, `[]` a list and its elements, nothing a scalar.
     pub(super) signs: &'static [&'static [&'static str]],
-    /// The members that may stand at the top; empty if it is a list.
+    /// The members of which one stands first at the top, or in the first element of a list.
     pub(super) top: &'static [&'static str],
+    /// True if any others may follow it.
+    pub(super) is_open: bool,
 }
+
+/// What most shapes have in common.
+const LAYOUT: FileLayout =
+    FileLayout { exchanges: "", is_nested: false, signs: &[], top: &[], is_open: true };
 
 /// A place where text or bytes may be, and how they are written there.
 #[derive(Debug)]
@@ -85,7 +89,6 @@ const PAIR: Recorder = Recorder {
     about: "",
     link: "",
     layouts: &[],
-    is_yaml: true,
     method: "request.method",
     url: "request.url|request.uri",
     host: "",
@@ -103,9 +106,9 @@ pub(super) const RECORDERS: &[Recorder] = &[
         link: "http://www.softwareishard.com/blog/har-12-spec/",
         layouts: &[FileLayout {
             exchanges: "log.entries.[]",
-            is_nested: false,
             signs: &[&["log.entries[]"]],
             top: &["log"],
+            ..LAYOUT
         }],
         request: &[
             part("request.postData.text", Coded::Text),
@@ -124,7 +127,6 @@ pub(super) const RECORDERS: &[Recorder] = &[
         link: "https://vcrpy.readthedocs.io/en/latest/usage.html",
         layouts: &[FileLayout {
             exchanges: "interactions|http_interactions.[]",
-            is_nested: false,
             signs: &[
                 &["interactions[].request{}"],
                 &["interactions[].response{}"],
@@ -132,7 +134,11 @@ pub(super) const RECORDERS: &[Recorder] = &[
                 &["interactions[]", "version"],
                 &["interactions[]", "recorded_with"],
             ],
-            top: &["interactions", "http_interactions", "version", "recorded_with", "recorded_at"],
+            top: &[
+                "interactions", "http_interactions", "version", "recorded_with", "recorded_at",
+                "metadata",
+            ],
+            ..LAYOUT
         }],
         request: &[
             part("request.body.string", Coded::Text),
@@ -157,12 +163,11 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "nock",
         about: "nock's recorded definitions",
         link: "https://github.com/nock/nock#recording",
-        is_yaml: false,
         layouts: &[FileLayout {
             exchanges: "[]",
-            is_nested: false,
             signs: &[&["[].scope", "[].path"]],
-            top: &[],
+            top: &["scope", "method", "path", "body", "status", "response"],
+            ..LAYOUT
         }],
         method: "method",
         url: "path",
@@ -182,14 +187,14 @@ pub(super) const RECORDERS: &[Recorder] = &[
         link: "https://hexdocs.pm/exvcr/readme.html",
         layouts: &[FileLayout {
             exchanges: "[]",
-            is_nested: false,
             signs: &[
                 &["[].request.url", "[].response{}"],
                 &["[].request.uri", "[].response{}"],
                 &["[].request.method", "[].request.url"],
                 &["[].request.method", "[].request.uri"],
             ],
-            top: &[],
+            top: &["request", "response"],
+            ..LAYOUT
         }],
         request: &[part("request.body", Coded::Tree), part("request.request_body", Coded::Tree)],
         status: "response.status_code|response.status.code|response.status",
@@ -200,10 +205,10 @@ pub(super) const RECORDERS: &[Recorder] = &[
         about: "rvcr, httpmock: a document for each exchange",
         link: "https://docs.rs/httpmock",
         layouts: &[FileLayout {
-            exchanges: "",
-            is_nested: false,
             signs: &[&["when.method"], &["when.path"], &["when{}", "then{}"]],
             top: &["when", "then"],
+            is_open: false,
+            ..LAYOUT
         }],
         method: "when.method",
         url: "when.path",
@@ -217,23 +222,22 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "wiremock",
         about: "WireMock's mappings, one or all",
         link: "https://wiremock.org/docs/stubbing/",
-        is_yaml: false,
         layouts: &[
             FileLayout {
                 exchanges: "mappings.[]",
-                is_nested: false,
                 signs: &[&["mappings[].request{}"], &["mappings[].response{}"]],
                 top: &["mappings", "meta"],
+                ..LAYOUT
             },
             FileLayout {
-                exchanges: "",
-                is_nested: false,
                 signs: &[&["request.method", "response.status"]],
                 top: &[
                     "id", "uuid", "name", "request", "response", "priority", "persistent",
                     "scenarioName", "requiredScenarioState", "newScenarioState", "metadata",
                     "postServeActions", "insertionIndex", "serveEventListeners",
                 ],
+                is_open: false,
+                ..LAYOUT
             },
         ],
         url: "request.url|request.urlPath|request.urlPattern|request.urlPathPattern",
@@ -252,12 +256,12 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "postman",
         about: "Postman's collections: the responses that were saved as examples",
         link: "https://schema.postman.com/collection/json/v2.1.0/draft-07/docs/index.html",
-        is_yaml: false,
         layouts: &[FileLayout {
             exchanges: "item.[].response.[]",
             is_nested: true,
             signs: &[&["info{}", "item[]"]],
             top: &["info", "item", "variable", "event", "auth", "protocolProfileBehavior"],
+            ..LAYOUT
         }],
         method: "originalRequest.method",
         url: "originalRequest.url.raw|originalRequest.url",
@@ -271,12 +275,11 @@ pub(super) const RECORDERS: &[Recorder] = &[
         name: "hoverfly",
         about: "Hoverfly's simulations",
         link: "https://docs.hoverfly.io/en/latest/pages/keyconcepts/simulations/simulations.html",
-        is_yaml: false,
         layouts: &[FileLayout {
             exchanges: "data.pairs.[]",
-            is_nested: false,
             signs: &[&["data.pairs[]"]],
             top: &["data", "meta"],
+            ..LAYOUT
         }],
         method: "request.method.value|request.method",
         url: "request.path.value|request.path",

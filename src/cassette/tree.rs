@@ -147,7 +147,7 @@ fn quote(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Returns the next node of a map or list that is open.
-fn within(nodes: &mut dyn Nodes) -> Result<TreeNode, Broken> {
+pub(super) fn within(nodes: &mut dyn Nodes) -> Result<TreeNode, Broken> {
     match nodes.next()? {
         Some(node) => Ok(node),
         None => Err(Broken::new(Why::Cut, nodes.offset(), "it breaks off")),
