@@ -1,5 +1,6 @@
 //! The exchanges of a file, one after another: one in memory at a time.
 
+use std::collections::VecDeque;
 use std::io::Read;
 
 use crate::cassette::coding::{self, Decoded};
@@ -109,7 +110,7 @@ impl<'r> Exchanges<'r> {
             FileShape::Wire => return Exchanges::Wire(source, 0),
         };
         let steps = layout.exchanges.split('.').filter(|step| !step.is_empty()).collect();
-        let (open, ahead, number, other, is_over) = Default::default();
+        let (open, ahead, requests, number, other, is_over) = Default::default();
         let tree = ExchangeTree {
             row,
             layout,
@@ -118,6 +119,7 @@ impl<'r> Exchanges<'r> {
             is_yaml,
             open,
             ahead,
+            requests,
             number,
             other,
             is_over,
@@ -146,6 +148,8 @@ pub(super) struct ExchangeTree<'r> {
     open: Vec<(bool, usize)>,
     /// A node that was looked at, and is read next.
     ahead: Option<TreeNode>,
+    /// The requests that were read before their responses.
+    requests: VecDeque<TreeValue>,
     number: u64,
     /// A member at the top where another row has its exchanges, and that row's name.
     other: Option<(String, &'static str)>,
@@ -190,6 +194,13 @@ impl ExchangeTree<'_> {
                 (Some((true, step)), node) => {
                     let name = key(node, &mut *self.nodes)?;
                     let Some(value) = self.nodes.next()? else { return Ok(None) };
+                    if self.layout.requests.is_some_and(|word| word.as_bytes() == name) {
+                        if let TreeValue::List(requests) = TreeValue::read(value, &mut *self.nodes)?
+                        {
+                            self.requests = requests.into();
+                        }
+                        continue;
+                    }
                     match self.step(&name, step) {
                         Some(step) => (value, step),
                         None => {
@@ -200,12 +211,24 @@ impl ExchangeTree<'_> {
                 }
             };
             match (self.steps.get(step), &node) {
-                (None, _) => return TreeValue::read(node, &mut *self.nodes).map(Some),
+                (None, _) => {
+                    let value = TreeValue::read(node, &mut *self.nodes)?;
+                    return Ok(Some(self.with_request(value)));
+                }
                 (Some(&"[]"), TreeNode::List) => self.open.push((false, step + 1)),
                 (Some(word), TreeNode::Map) if *word != "[]" => self.open.push((true, step)),
                 _ => skip(&node, &mut *self.nodes)?,
             }
         }
+    }
+
+    /// Returns an exchange with its request, if that stands apart.
+    fn with_request(&mut self, value: TreeValue) -> TreeValue {
+        if self.layout.requests.is_none() {
+            return value;
+        }
+        let request = self.requests.pop_front().map(|request| (b"request".to_vec(), request));
+        TreeValue::Map(request.into_iter().chain([(b"response".to_vec(), value)]).collect())
     }
 
     /// Returns the step after a member, if it is on the way.

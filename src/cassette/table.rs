@@ -29,6 +29,9 @@ pub(super) struct FileLayout {
     /// Where the exchanges are: names of members, `|` between spellings, `[]` for the elements of a
     /// list. Empty if each document is an exchange.
     pub(super) exchanges: &'static str,
+    /// The member at the top whose list holds the requests, in their order, if what is there are the
+    /// responses alone: an exchange is then a `request` and a `response`.
+    pub(super) requests: Option<&'static str>,
     /// True if the first member's name may come again at its elements, whose list it is then.
     pub(super) is_nested: bool,
     /// What has to be seen, of which any line will do: places from the top with what is there, `{}`
@@ -41,8 +44,14 @@ pub(super) struct FileLayout {
 }
 
 /// What most shapes have in common.
-const LAYOUT: FileLayout =
-    FileLayout { exchanges: "", is_nested: false, signs: &[], top: &[], is_open: true };
+const LAYOUT: FileLayout = FileLayout {
+    exchanges: "",
+    requests: None,
+    is_nested: false,
+    signs: &[],
+    top: &[],
+    is_open: true,
+};
 
 /// A place where text or bytes may be, and how they are written there.
 #[derive(Debug)]
@@ -123,23 +132,33 @@ pub(super) const RECORDERS: &[Recorder] = &[
     },
     Recorder {
         name: "vcr",
-        about: "vcrpy, Ruby's VCR, R's vcr, betamax, go-vcr",
+        about: "vcrpy (LangChain's too), Ruby's VCR, R's vcr, betamax, go-vcr",
         link: "https://vcrpy.readthedocs.io/en/latest/usage.html",
-        layouts: &[FileLayout {
-            exchanges: "interactions|http_interactions.[]",
-            signs: &[
-                &["interactions[].request{}"],
-                &["interactions[].response{}"],
-                &["http_interactions[]"],
-                &["interactions[]", "version"],
-                &["interactions[]", "recorded_with"],
-            ],
-            top: &[
-                "interactions", "http_interactions", "version", "recorded_with", "recorded_at",
-                "metadata",
-            ],
-            ..LAYOUT
-        }],
+        layouts: &[
+            FileLayout {
+                exchanges: "interactions|http_interactions.[]",
+                signs: &[
+                    &["interactions[].request{}"],
+                    &["interactions[].response{}"],
+                    &["http_interactions[]"],
+                    &["interactions[]", "version"],
+                    &["interactions[]", "recorded_with"],
+                ],
+                top: &[
+                    "interactions", "http_interactions", "version", "recorded_with", "recorded_at",
+                    "metadata",
+                ],
+                ..LAYOUT
+            },
+            // As vcrpy hands it to a serializer: LangChain's.
+            FileLayout {
+                exchanges: "responses.[]",
+                requests: Some("requests"),
+                signs: &[&["requests[].method", "requests[].uri"]],
+                top: &["requests"],
+                ..LAYOUT
+            },
+        ],
         request: &[
             part("request.body.string", Coded::Text),
             part("request.body.base64_string", Coded::Base64),
