@@ -81,10 +81,10 @@ const MAGIC: &[(&[u8], &str)] = &[
     (&[0xFF, 0xFE], UTF_16),
     (&[0xFE, 0xFF], UTF_16),
 ];
-const GZIP: &str = "the input is compressed (gzip); let curl decompress it with `--compressed`, \
-                    or put `gunzip -c` in front";
-const ZSTD: &str = "the input is compressed (zstd); let curl decompress it with `--compressed`, \
-                    or put `zstd -dc` in front";
+const GZIP: &str = "the input is compressed (gzip); put `gzip -dc FILE |` in front, or let curl \
+                    decompress what it fetches with `--compressed`";
+const ZSTD: &str = "the input is compressed (zstd); put `zstd -dc FILE |` in front, or let curl \
+                    decompress what it fetches with `--compressed`";
 const ZLIB: &str = "the input is compressed (zlib); let curl decompress it with `--compressed`";
 const UTF_32: &str = "the input is UTF-32, not UTF-8; convert it with `iconv -f UTF-32 -t UTF-8`";
 const PDF: &str = "the input is a PDF file, and no stream of a model";
