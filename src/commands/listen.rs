@@ -200,14 +200,19 @@ mod tests {
         replay: Replay,
     }
 
-    /// Serves one connection with a capture of this size; a client has 100 ms for what it does.
-    /// Returns how that ended, and after how long.
-    fn serve_one(size: usize, client: impl FnOnce(TcpStream)) -> (io::Result<()>, Duration) {
-        serve_with(&[], size, client)
+    /// Serves one connection with a capture of this size; a client has 100 ms for what it does after
+    /// it has sent this. Returns how that ended, and after how long.
+    fn serve_one(
+        sent: &str,
+        size: usize,
+        client: impl FnOnce(TcpStream),
+    ) -> (io::Result<()>, Duration) {
+        serve_with(&[], sent, size, client)
     }
 
     fn serve_with(
         options: &[&str],
+        sent: &str,
         size: usize,
         client: impl FnOnce(TcpStream),
     ) -> (io::Result<()>, Duration) {
@@ -220,14 +225,15 @@ mod tests {
         let mut service = Service::new(&replay, captures, None).unwrap();
         service.patience = Duration::from_millis(100);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+        let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        stream.write_all(sent.as_bytes()).unwrap();
         thread::scope(|scope| {
             let served = scope.spawn(move || {
                 let (stream, _) = listener.accept().unwrap();
                 let begin = Instant::now();
                 (serve(&service, &stream), begin.elapsed())
             });
-            client(TcpStream::connect(address).unwrap());
+            client(stream);
             served.join().unwrap()
         })
     }
@@ -242,12 +248,12 @@ mod tests {
 
     #[test]
     fn a_client_that_sends_nothing_is_refused() {
-        serve_one(1, check_refused).0.unwrap();
+        serve_one("", 1, check_refused).0.unwrap();
     }
 
     #[test]
     fn a_client_that_sends_slowly_is_refused() {
-        let (served, _) = serve_one(1, |mut client| {
+        let (served, _) = serve_one("", 1, |mut client| {
             // Each byte is in time, and all of them are not.
             for byte in b"GET / HT".chunks(1) {
                 client.write_all(byte).unwrap();
@@ -260,11 +266,9 @@ mod tests {
 
     #[test]
     fn a_client_that_leaves_is_not_waited_for() {
-        let (served, _) = serve_with(&["--first", "3600000"], 1, |mut client| {
-            client
-                .write_all(b"POST /chat/completions HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}")
-                .unwrap();
-            thread::sleep(Duration::from_millis(50));
+        let request = "POST /chat/completions HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}";
+        let (served, _) = serve_with(&["--first", "3600000"], request, 1, |_| {
+            thread::sleep(Duration::from_millis(50))
         });
         let kind = served.unwrap_err().kind();
         assert!(matches!(kind, ErrorKind::BrokenPipe | ErrorKind::ConnectionReset), "{kind}");
@@ -272,10 +276,10 @@ mod tests {
 
     #[test]
     fn a_client_that_does_not_read_is_left() {
-        let (served, time) = serve_one(64 << 20, |mut client| {
-            client.write_all(b"POST /chat/completions HTTP/1.1\r\n\r\n").unwrap();
-            thread::sleep(Duration::from_secs(1));
-        });
+        let request =
+            "POST /chat/completions HTTP/1.1\r\ncontent-length: 15\r\n\r\n{\"stream\":true}";
+        let (served, time) =
+            serve_one(request, 64 << 20, |_client| thread::sleep(Duration::from_secs(1)));
         let kind = served.unwrap_err().kind();
         assert!(matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut), "{kind}");
         assert!(time >= Duration::from_millis(100), "{time:?}");
