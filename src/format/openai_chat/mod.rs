@@ -283,6 +283,9 @@ impl OpenAiChat {
         if let Some(delta) = whole.or(choice.delta.as_ref()).or(choice.message.as_deref()) {
             self.delta(number, delta, whole.is_some(), out)?;
         }
+        if let Some(json) = choice.messages {
+            out.block(number, "messages", json.get())?;
+        }
         if let Some(json) = choice.logprobs {
             self.repeats &= !out.raw_member(number, "logprobs", json.get())?;
         }

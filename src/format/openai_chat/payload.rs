@@ -92,6 +92,8 @@ payload! {
         pub(super) delta: Option<Sourced<'a, ChatDelta<'a>>>,
         /// Boxed: a chunk has none, and is moved often.
         pub(super) message: Option<Box<Sourced<'a, ChatDelta<'a>>>>,
+        /// Azure's answers from one's own data, until 2024.
+        pub(super) messages: Option<RawJson<'a>>,
         pub(super) logprobs: Option<RawJson<'a>>,
         pub(super) finish_reason: Option<Str<'a>>,
         /// OpenRouter: the provider's own reason.
