@@ -62,8 +62,8 @@ struct HeadVerdict {
 }
 
 impl HeadVerdict {
-    /// Reads until the format is known, and at most as much as detection does. Examines the head
-    /// again each time that it has doubled, so that the time is linear.
+    /// Reads until nothing that follows changes the verdict: the first record may be all of the input.
+    /// Examines the head again each time that it has doubled, so that the time is linear.
     fn read(&mut self, input: &mut Input<'_>) -> Ended {
         let mut buffer = Vec::new();
         let mut enough = 0;
@@ -77,12 +77,10 @@ impl HeadVerdict {
                 Ok(Read::Signal(signal)) => return Ended::BySignal(signal),
                 Err(error) => return Ended::Unreadable(error),
             }
-            self.head.truncate(detect::WINDOW);
-            let is_all = self.head.len() == detect::WINDOW;
-            if self.head.len() >= enough || is_all {
+            if self.head.len() >= enough {
                 self.verdict = detect::explain_with(self.own, &self.head, false);
                 enough = self.head.len() * 2;
-                if is_all || self.verdict.is_final() {
+                if self.verdict.is_final() {
                     return Ended::Well;
                 }
             }
@@ -135,7 +133,7 @@ struct VerdictRow<'a> {
 /// Returns a verdict as text, or as a line of JSON.
 pub fn describe(verdict: &Verdict, file: Option<&str>, as_json: bool) -> String {
     if as_json {
-        let Verdict { framing, format, evidence, alternatives } = verdict;
+        let Verdict { framing, format, evidence, alternatives, .. } = verdict;
         let row = VerdictRow { file, framing, format, evidence, alternatives };
         return json::line_of(&row);
     }
@@ -170,6 +168,7 @@ mod tests {
             format: "anthropic".into(),
             evidence: vec!["one".into(), "two \u{1b}".into()],
             alternatives: vec!["openai-chat".into()],
+            ..Verdict::default()
         };
         assert_eq!(describe(&verdict, Some("a"), as_json), expected);
     }

@@ -21,14 +21,16 @@ pub struct Verdict {
     pub evidence: Vec<String>,
     /// Other formats that its first record could be in.
     pub alternatives: Vec<String>,
+    /// True if it is unknown, whatever follows.
+    pub(crate) is_given_up: bool,
 }
 
 impl Verdict {
     /// True if no more of the input changes it: the format is known, and is not that of an error,
-    /// which a message of any format may follow.
+    /// which a message of any format may follow, or no more is looked at.
     pub fn is_final(&self) -> bool {
-        let is_known = self.format != "unknown";
-        is_known && format::find(&self.format).is_none_or(|format| !format.is_of_errors())
+        let is_of_errors = || format::find(&self.format).is_some_and(Format::is_of_errors);
+        self.is_given_up || self.format != "unknown" && !is_of_errors()
     }
 }
 
@@ -57,7 +59,8 @@ pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: boo
     if fed.is_ok() && ended {
         drop(framer.finish(&mut see));
     }
-    let mut verdict = search.verdict;
+    let is_given_up = search.is_over || search.unknown >= MOST_UNKNOWN;
+    let mut verdict = Verdict { is_given_up, ..search.verdict };
     if verdict.evidence.is_empty() {
         let is_empty = head.trim_ascii().is_empty();
         let message = if is_empty { "the input is empty" } else { "the input holds no message" };

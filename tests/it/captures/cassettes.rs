@@ -326,6 +326,7 @@ fn an_answer_may_be_one_large_record() {
     let run = |args: &[&str]| run_in(folder.path(), args, "");
     assert_eq!(run(&["classify", "a.har"]).out.lines().count(), 3);
     assert_eq!(run(&["classify", "."]).out.lines().count(), 4);
+    assert_eq!(run(&["detect", "answer.json"]).code, 0);
     assert_eq!(run(&["check", "--update"]).code, 0);
     let golden = fs::read_to_string(folder.path().join("a.har.golden")).unwrap();
     assert!(golden.contains("\"file\":\"#4\""), "{golden}");
