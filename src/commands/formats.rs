@@ -35,7 +35,7 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
         let Some(format) = own.or_else(|| format::find(name)) else {
             bail!("no format is named {name}");
         };
-        let Some(row) = format.row else {
+        let Some(row) = format.row() else {
             bail!("{name} is no row: its records need code");
         };
         return print(row.toml());

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::dialect::body::calls::{self, TextCalls, warn};
-use crate::dialect::machine::Machine;
+use crate::dialect::machine::DialectMachine;
 use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
 use crate::dialect::table::Selection;
@@ -35,7 +35,7 @@ pub(crate) struct Markup {
     max_args: usize,
     /// The machine of each choice of the open message; `None` if its text is read
     /// as it is.
-    machines: Option<ByChoice<Machine>>,
+    machines: Option<ByChoice<DialectMachine>>,
     /// The probes for markup in each choice; `None` once a warning was emitted, or
     /// if a dialect is active.
     probes: Option<ByChoice<MarkupProbe>>,
@@ -202,9 +202,9 @@ impl Markup {
             let calls = TextCalls::new(self.tools.clone(), self.max_args);
             match self.choice {
                 Selection::Row(row) => {
-                    Machine::new(row, self.start_in.unwrap_or(row.start_in), calls)
+                    DialectMachine::new(row, self.start_in.unwrap_or(row.start_in), calls)
                 }
-                _ => Machine::auto(self.start_in.unwrap_or_default(), calls),
+                _ => DialectMachine::auto(self.start_in.unwrap_or_default(), calls),
             }
         });
         machine.feed(text, &mut calls::ChoiceEmit::new(choice, emit))

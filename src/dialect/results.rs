@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
-use crate::dialect::machine::Machine;
+use crate::dialect::machine::DialectMachine;
 use crate::dialect::rows::tags;
 use crate::dialect::spec::{Dialect, Ends, Results};
 use crate::dialect::table::DIALECTS;
@@ -129,7 +129,7 @@ impl Dialect {
     /// the text holds so many.
     pub(crate) fn own_words<'t>(&'static self, text: &'t str, calls: u64) -> &'t str {
         let Some((open, _)) = self.results.markers() else { return text };
-        let mut machine = Machine::new(self, self.start_in, TextCalls::default());
+        let mut machine = DialectMachine::new(self, self.start_in, TextCalls::default());
         let mut from = 0;
         // Prose speaks of an observation.
         let is_word = open.starts_with(char::is_alphanumeric);

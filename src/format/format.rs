@@ -101,10 +101,8 @@ pub struct Format {
     /// True if a stream whose first record is this one may be in this format. Where there is a
     /// [`Row`], that must say so too.
     pub sniff: fn(&Record<'_>) -> bool,
-    /// Returns a new decoder of the format that it is given.
-    pub decoder: fn(&'static Format) -> Box<dyn Decoder>,
-    /// What describes the format, if no code does.
-    pub row: Option<Row>,
+    /// What reads it.
+    pub decoder: FormatDecoder,
     /// True if it is what this program prints: whoever writes it says what the events are, and with
     /// that what a request grows by and which calls were run.
     pub is_ours: bool,
@@ -114,11 +112,24 @@ pub struct Format {
     pub write: Option<&'static Writing>,
 }
 
+/// What reads a format.
+#[derive(Clone, Copy, Debug)]
+pub enum FormatDecoder {
+    /// The machine that all described formats have, by this description.
+    Row(Row),
+    /// Returns a new decoder of the format that it is given.
+    Code(fn(&'static Format) -> Box<dyn Decoder>),
+}
+
 impl Format {
     /// Returns a row with a name and a decoder, which detection never chooses. Other rows are made
     /// of it by `..Format::new(NAME, DECODER)`. A row outside of this crate is in no table: the
     /// `format` of a configuration asks for it.
     pub const fn new(name: &'static str, decoder: fn(&'static Format) -> Box<dyn Decoder>) -> Self {
+        Format::named(name, FormatDecoder::Code(decoder))
+    }
+
+    pub(in crate::format) const fn named(name: &'static str, decoder: FormatDecoder) -> Self {
         Format {
             name,
             aliases: &[],
@@ -128,10 +139,17 @@ impl Format {
             banners: &[],
             sniff: |_| false,
             decoder,
-            row: None,
             is_ours: false,
             request: None,
             write: None,
+        }
+    }
+
+    /// Returns what describes the format, if no code does.
+    pub fn row(&self) -> Option<Row> {
+        match self.decoder {
+            FormatDecoder::Row(row) => Some(row),
+            FormatDecoder::Code(_) => None,
         }
     }
 }

@@ -162,7 +162,7 @@ mod tests {
         let toml = "name = 'x'\nkind = 'type'\n\
                     on = [{ kind = 'a', text = '$said|$sai', end = '$said.e' }]\n\
                     [places]\nsai = 'a.b'\nsaid = 'c.d|c'\n";
-        let rule = load(toml).unwrap().row.unwrap().spec.on[0];
+        let rule = load(toml).unwrap().row().unwrap().spec.on[0];
         assert_eq!((rule.text, rule.end), ("c.d|c|a.b", End::If("c.d.e|c.e")));
     }
 
@@ -216,7 +216,7 @@ mod tests {
         check_error(list, "line 4, column 8: unknown field `txt`; similar: text");
         check_error(&list.replace("txt", "text"), "line 4, column 1: no `each` leads to [group.b]");
         let each = list.replace("has", "each = 'a > b', has").replace("txt", "text");
-        let row = load(&each).unwrap().row.unwrap();
+        let row = load(&each).unwrap().row().unwrap();
         assert_eq!(row.spec.groups[0].on[0].text, "t");
         let wrong = each.replace("text = 't'", "text = 'a..b'");
         check_error(&wrong, "line 4, column 16: rule 1 of the group `b`: `a..b` is no place");

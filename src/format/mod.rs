@@ -47,7 +47,7 @@ pub(crate) mod write;
 
 pub use crate::json::{Fault, FieldKey, FromJson, Line, Reader};
 pub use crate::row_error::RowError;
-pub use format::{Decoder, Format, Record};
+pub use format::{Decoder, Format, FormatDecoder, Record};
 #[cfg(feature = "cli")]
 pub(crate) use load::open;
 pub use load::{choose, load};

@@ -9,7 +9,7 @@ use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, warn};
 use crate::dialect::body::values::Opener;
 use crate::dialect::body::{BodyForm, BodyProgress, BodyReader};
-use crate::dialect::machine::Machine;
+use crate::dialect::machine::DialectMachine;
 use crate::dialect::machine::grammar::{CallForm, CallId, GrammarId, SectionId};
 use crate::dialect::machine::place::{
     CallPlace, Nested, OpenCall, OpenSection, OpenText, OpenValue, PossibleEnd, TextPlace,
@@ -20,7 +20,7 @@ use crate::dialect::spec::Parameters;
 use crate::event::{Block, Done, Kind, Reason, WarningCode};
 use crate::scan::{Attempt, Captures, Match};
 
-impl Machine {
+impl DialectMachine {
     /// The first call or section decides which dialect this is.
     fn choose(&mut self, id: GrammarId) {
         if self.chosen.is_none() {

@@ -8,7 +8,7 @@ use std::io;
 
 use crate::cut::Cut as _;
 use crate::dialect::body::calls::ChoiceEmit;
-use crate::dialect::machine::Machine;
+use crate::dialect::machine::DialectMachine;
 use crate::dialect::machine::grammar::DoubtId;
 use crate::dialect::machine::place::{OpenDoubt, TextPlace};
 use crate::event::{Done, Reason};
@@ -17,7 +17,7 @@ use crate::scan::{Attempt, Captures, Match, Pattern};
 /// The most text that is held back to see whether a closer comes, in bytes.
 const MAX_DOUBT: usize = 64 << 10;
 
-impl Machine {
+impl DialectMachine {
     pub(crate) fn open_doubt(&mut self, id: DoubtId, marker: &str) {
         match std::mem::take(&mut self.place) {
             TextPlace::Text(outer) => {

@@ -13,13 +13,13 @@ use crate::dialect::machine::place::{
 };
 use crate::dialect::machine::rules::Go;
 use crate::dialect::machine::text::emit_reasoning;
-use crate::dialect::machine::{AUTO, Machine, MarkdownContext};
+use crate::dialect::machine::{AUTO, DialectMachine, MarkdownContext};
 use crate::dialect::rows::tags::END_TOKENS;
 use crate::dialect::spec::{Ends, StartIn};
 use crate::event::{Done, Event, Kind, Reason, Reasoning, Text, WarningCode};
 use crate::scan::Captures;
 
-impl Machine {
+impl DialectMachine {
     /// True where a call may be a draft: in a thought, or in text that may be one.
     pub(crate) fn is_thinking(&self) -> bool {
         !self.drafts_stand
@@ -54,14 +54,19 @@ impl Machine {
     }
 
     /// A machine for the text after a thought.
-    fn reader(&self) -> Machine {
-        let mut reader = Machine {
+    fn reader(&self) -> DialectMachine {
+        let mut reader = DialectMachine {
             chosen: self.chosen,
             place: TextPlace::default(),
             has_warned: true,
             drafts_stand: true,
             is_prompted: true,
-            ..Machine::of(self.grammars.clone(), self.named, StartIn::Text, self.calls.another())
+            ..DialectMachine::of(
+                self.grammars.clone(),
+                self.named,
+                StartIn::Text,
+                self.calls.another(),
+            )
         };
         if self.chosen.is_none() {
             reader.search.add(RulesKey::Text(false), Vec::new(), Arc::clone(&AUTO.1));

@@ -5,7 +5,7 @@ use memchr::memchr3;
 
 use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
-use crate::dialect::machine::Machine;
+use crate::dialect::machine::DialectMachine;
 use crate::dialect::spec::StartIn;
 use crate::event::{Event, Kind, Loose};
 
@@ -21,7 +21,7 @@ const USUAL: usize = 512;
 pub(crate) struct MarkupProbe {
     /// The text before the machine was made.
     kept: String,
-    machine: Option<Machine>,
+    machine: Option<DialectMachine>,
 }
 
 impl MarkupProbe {
@@ -32,7 +32,7 @@ impl MarkupProbe {
             return None;
         }
         let machine = self.machine.get_or_insert_with(|| {
-            let mut machine = Machine::auto(StartIn::Text, TextCalls::new(None, 1));
+            let mut machine = DialectMachine::auto(StartIn::Text, TextCalls::new(None, 1));
             feed(&mut machine, &std::mem::take(&mut self.kept));
             machine
         });
@@ -77,7 +77,7 @@ fn first_sign(text: &str) -> Option<usize> {
 }
 
 /// Returns the name of the dialect if a piece opens a call.
-fn feed(machine: &mut Machine, text: &str) -> Option<&'static str> {
+fn feed(machine: &mut DialectMachine, text: &str) -> Option<&'static str> {
     let mut has_call = false;
     let mut emit = |event: &Event<'_>| {
         has_call |= matches!(event.kind, Kind::Loose(Loose::CallPart(_)));
@@ -113,7 +113,7 @@ mod tests {
         for path in paths {
             let Ok(text) = fs::read_to_string(&path) else { continue };
             let end = first_sign(&text).unwrap_or(text.len());
-            let mut machine = Machine::auto(StartIn::Text, TextCalls::new(None, 1));
+            let mut machine = DialectMachine::auto(StartIn::Text, TextCalls::new(None, 1));
             assert_eq!(feed(&mut machine, text.get(..end).unwrap()), None, "{}", path.display());
         }
     }

@@ -45,7 +45,7 @@ use crate::event::{Done, WarningCode};
 use crate::scan::Captures;
 
 /// Reads one text.
-pub(crate) struct Machine {
+pub(crate) struct DialectMachine {
     grammars: Grammars,
     /// The grammar that the text is in, once that is known.
     chosen: Option<GrammarId>,
@@ -107,16 +107,16 @@ fn strays<'g>(grammars: impl Iterator<Item = (GrammarId, &'g Grammar)>) -> Vec<M
     thoughts.flat_map(|(_, form)| rules::strays(form)).collect()
 }
 
-impl Machine {
+impl DialectMachine {
     /// Creates a machine for text of a dialect that the user chose.
     pub(crate) fn new(row: &'static Dialect, start_in: StartIn, calls: TextCalls) -> Self {
-        Machine::of(Grammars::new([row].into_iter()), true, start_in, calls)
+        DialectMachine::of(Grammars::new([row].into_iter()), true, start_in, calls)
     }
 
     /// Creates a machine that finds the dialect out.
     pub(crate) fn auto(start_in: StartIn, calls: TextCalls) -> Self {
         let (grammars, rules) = LazyLock::force(&AUTO).clone();
-        let mut machine = Machine::of(grammars, false, start_in, calls);
+        let mut machine = DialectMachine::of(grammars, false, start_in, calls);
         machine.search.add(RulesKey::Text(false), Vec::new(), rules);
         machine.renew();
         machine
@@ -125,7 +125,7 @@ impl Machine {
     fn of(grammars: Grammars, named: bool, start_in: StartIn, calls: TextCalls) -> Self {
         let undecided = (start_in == StartIn::Auto).then(String::new);
         let text = TextPlace::Text(OpenText { is_start: true, undecided, ..OpenText::default() });
-        let mut machine = Machine {
+        let mut machine = DialectMachine {
             chosen: grammars.only(),
             grammars,
             named,
@@ -193,7 +193,7 @@ impl Machine {
         if may_skip { self.context.calm_length(text.as_bytes()) } else { 0 }
     }
 
-    /// Takes text that is no longer than [`Machine::calm_length`], and emits nothing.
+    /// Takes text that is no longer than [`DialectMachine::calm_length`], and emits nothing.
     pub(crate) fn skip(&mut self, text: &str) {
         self.context.skip(text.as_bytes());
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::dialect::body::BodyReader;
-use crate::dialect::machine::Machine;
+use crate::dialect::machine::DialectMachine;
 use crate::dialect::machine::grammar::{
     CallForm, CallId, DoubtId, RegionForm, RegionId, SectionForm, SectionId,
 };
@@ -140,7 +140,7 @@ pub(crate) struct OpenDraft {
     pub(crate) outer: DraftPlace,
     pub(crate) text: String,
     /// Reads the text as what follows the thought, to tell whether a closer stands in a value.
-    pub(crate) reader: Machine,
+    pub(crate) reader: DialectMachine,
     /// The place of the first closer that stands in a value.
     pub(crate) inner: Option<usize>,
 }

@@ -8,16 +8,16 @@ use crate::dialect::table;
 use crate::event::{Arguments, CallPart, Event, Kind, Loose};
 use crate::scan::{Lookahead, Sight};
 
-fn machine(name: &str, start_in: StartIn) -> Machine {
+fn machine(name: &str, start_in: StartIn) -> DialectMachine {
     let calls = TextCalls::new(None, 0);
     match name {
-        "auto" => Machine::auto(start_in, calls),
-        name => Machine::new(table::find(name).unwrap(), start_in, calls),
+        "auto" => DialectMachine::auto(start_in, calls),
+        name => DialectMachine::new(table::find(name).unwrap(), start_in, calls),
     }
 }
 
 /// Feeds a piece; returns what came: text, what was thought in parentheses, arguments in braces.
-fn feed(machine: &mut Machine, piece: &str) -> String {
+fn feed(machine: &mut DialectMachine, piece: &str) -> String {
     let mut came = String::new();
     let mut emit = |event: &Event<'_>| {
         came += &match event.kind {
@@ -95,7 +95,7 @@ fn values_that_are_text() {
 }
 
 /// True if a text that is held may become a marker, or what must follow one may come.
-fn may_become(machine: &Machine, held: &str) -> bool {
+fn may_become(machine: &DialectMachine, held: &str) -> bool {
     let may_become = |rule: &MarkerRule| {
         let sight = Lookahead::default().advance(&rule.pattern, &rule.next, held, false);
         matches!(sight, Sight::More)

@@ -6,7 +6,7 @@ use crate::dialect::body::calls::{ChoiceEmit, warn};
 use crate::dialect::machine::grammar::{GrammarId, RegionForm, RegionId};
 use crate::dialect::machine::markdown_context::MarkdownContext;
 use crate::dialect::machine::place::{OpenRegion, OpenText, TextPlace};
-use crate::dialect::machine::{Machine, rules, strays};
+use crate::dialect::machine::{DialectMachine, rules, strays};
 use crate::dialect::spec::Role;
 use crate::event::{Block, Done, Kind, Loose, Reasoning, Text, WarningCode, Withdrawn};
 use crate::json;
@@ -23,7 +23,7 @@ pub(crate) fn emit_reasoning(text: &str, emit: &mut ChoiceEmit) -> Done {
     emit.feed(Kind::Reasoning(Reasoning { text, ..Reasoning::default() }))
 }
 
-impl Machine {
+impl DialectMachine {
     /// The white space after the last call, in the text or in a section.
     pub(crate) fn space(&mut self) -> Option<&mut String> {
         match &mut self.place {

@@ -6,7 +6,7 @@ use std::io;
 use smallvec::SmallVec;
 
 use crate::event::{Arguments, CallPart, Executor, Key, Output, Reason, ToolResult, WarningCode};
-use crate::format::machine::Machine;
+use crate::format::machine::RowMachine;
 use crate::format::machine::fields::{Fields, Index};
 use crate::format::machine::said_call::SaidCall;
 use crate::format::machine::state::{Collected, Scope};
@@ -71,7 +71,7 @@ impl<'c> CallRead<'c> {
     }
 }
 
-impl Machine {
+impl RowMachine {
     /// Emits a call, or a piece of one.
     pub(super) fn call(
         &mut self,

@@ -7,7 +7,7 @@ use std::io;
 use crate::event::{Kind, ProviderEvent, WarningCode};
 use crate::format::machine::fields::Fields;
 use crate::format::machine::state::Chunked;
-use crate::format::machine::{Closing, Machine};
+use crate::format::machine::{Closing, RowMachine};
 use crate::format::spec::{ReadFailure, ReadRule, is_one_of};
 use crate::format::support::emit::output;
 use crate::format::support::prelude::*;
@@ -64,7 +64,7 @@ const MAX_FOREIGN: usize = 4096;
 /// The most prompts that are known again.
 const MAX_PROMPTS: usize = 64;
 
-impl Machine {
+impl RowMachine {
     /// True if an object is of a message that is not the assistant's, and no new prompt.
     pub(super) fn is_foreign(
         &mut self,

@@ -34,6 +34,7 @@ use std::io;
 use smallvec::SmallVec;
 
 use crate::event::{self, FinishReason, Key, Kind, Of, Piece, ProviderEvent, WarningCode};
+use crate::format::format::FormatDecoder;
 use crate::format::machine::fields::{Fields, Index};
 pub(in crate::format) use crate::format::machine::layout::RowTables;
 use crate::format::machine::layout::{RecordValues, Table};
@@ -53,7 +54,7 @@ use crate::frame::{Framing, Holds};
 use crate::json::object_of;
 
 /// Decodes a format by its row.
-pub(crate) struct Machine {
+pub(crate) struct RowMachine {
     tables: &'static RowTables,
     spec: &'static Spec,
     message: Lifecycle,
@@ -81,7 +82,7 @@ enum Closing {
     Cut,
 }
 
-impl Decoder for Machine {
+impl Decoder for RowMachine {
     fn feed(&mut self, frame: Frame, out: &mut EventOut) -> Done {
         self.repeats = false;
         // Some servers in Python send it as a JSON string.
@@ -154,43 +155,44 @@ impl Format {
             link: spec.link,
             evidence: spec.evidence,
             sniff: |_| true,
-            row: Some(row),
-            ..Format::new(spec.name, Machine::boxed)
+            ..Format::named(spec.name, FormatDecoder::Row(row))
         }
     }
 
     /// True if a stream whose first record is this one is in this format.
     pub fn accepts(&self, record: &Record<'_>) -> bool {
-        self.row.is_none_or(|row| evidence::proves(row.spec, record)) && (self.sniff)(record)
+        self.row().is_none_or(|row| evidence::proves(row.spec, record)) && (self.sniff)(record)
     }
 
     /// True if a rule of the format's row is for a record, even if others have such records.
     pub(crate) fn has_rule_for(&self, record: &Record<'_>) -> bool {
-        self.row.is_some_and(|row| evidence::has_rule_for(row.spec, record))
+        self.row().is_some_and(|row| evidence::has_rule_for(row.spec, record))
     }
 
     /// Returns by what a first record shows the format, in words, if the format is a row.
     #[cfg(feature = "cli")]
     pub(crate) fn known_by(&self) -> Option<String> {
-        self.row.map(|row| evidence::known_by(row.spec))
+        self.row().map(|row| evidence::known_by(row.spec))
     }
 
     /// Returns a new decoder.
     pub fn decode(&'static self) -> Box<dyn Decoder> {
-        (self.decoder)(self)
+        match self.decoder {
+            FormatDecoder::Row(row) => Box::new(RowMachine::new(self, row)),
+            FormatDecoder::Code(decoder) => decoder(self),
+        }
     }
 }
 
-impl Machine {
+impl RowMachine {
     /// Returns a decoder of a format that is a row.
-    fn boxed(format: &'static Format) -> Box<dyn Decoder> {
-        let row = format.row.expect("the decoder of a row is a row's");
+    fn new(format: &'static Format, row: Row) -> Self {
         let (spec, tables) = (row.spec, row.tables.get_or_init(|| RowTables::new(row.spec)));
         let mut message = Lifecycle::new(format, spec.usage);
         if tables.flags.is_cumulative_log {
             message.meter.add_up();
         }
-        Box::new(Machine {
+        RowMachine {
             tables,
             spec,
             message,
@@ -201,11 +203,11 @@ impl Machine {
             list: 0,
             wrapped: None,
             repeats: false,
-        })
+        }
     }
 }
 
-impl Machine {
+impl RowMachine {
     /// Emits what the records of a frame hold.
     fn records(&mut self, table: &'static Table, scope: Scope, out: &mut EventOut) -> Done {
         let (tables, frame) = (self.tables, scope.frame);

@@ -492,7 +492,7 @@ fn a_value_of_another_type_costs_itself_and_open_calls() {
 
 /// Every format that is a row.
 fn rows() -> impl Iterator<Item = (&'static Format, &'static Spec)> {
-    FORMATS.iter().filter_map(|format| Some((*format, format.row?.spec)))
+    FORMATS.iter().filter_map(|format| Some((*format, format.row()?.spec)))
 }
 
 /// The records of each fixture of a format, but for those that come over HTTP or fail in a frame.
@@ -629,7 +629,7 @@ fn neither_order_nor_unknown_members_change_what_a_record_says() {
 fn the_build_and_the_loader_read_a_row_alike() {
     for (format, spec) in rows() {
         // A user's row has no functions.
-        let toml = format.row.unwrap().toml();
+        let toml = format.row().unwrap().toml();
         let hook = toml.lines().find(|line| line.contains("hook = {"));
         let toml = hook.map_or(toml.to_owned(), |line| toml.replace(line, ""));
         let on = spec.on.iter().map(|rule| Rule { hook: None, ..*rule }).collect::<Vec<_>>();

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::event::{CallPart, Emit, Event, Kind, Loose, Native, Of, Piece};
-use crate::format::machine::Machine;
+use crate::format::machine::RowMachine;
 use crate::format::machine::fields::Fields;
 use crate::format::machine::state::Scope;
 use crate::format::spec::ReadRule;
@@ -18,7 +18,7 @@ pub(super) struct Wrapped {
     decoder: Box<dyn Decoder>,
 }
 
-impl Machine {
+impl RowMachine {
     /// True if what a rule says to be wrapped stands in an object, or the rule says nothing of that:
     /// a record of the format that is open, or one that begins a message.
     pub(super) fn wraps(&mut self, rule: &ReadRule, scope: Scope, fields: Fields) -> bool {
@@ -77,8 +77,9 @@ impl Machine {
         decode: impl FnOnce(&mut dyn Decoder, &mut EventOut) -> io::Result<()>,
     ) -> Done {
         let executor = self.spec.executor;
-        let Machine { wrapped: Some(Wrapped { format, decoder }), message, open, session, .. } =
-            self
+        let RowMachine {
+            wrapped: Some(Wrapped { format, decoder }), message, open, session, ..
+        } = self
         else {
             return Ok(());
         };

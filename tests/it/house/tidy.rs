@@ -40,9 +40,14 @@ fn sources(folder: &str) -> Vec<Source> {
 impl Source {
     /// What isn't a test: everything before the tests, which come last.
     fn code(&self) -> &str {
-        let is_tests = self.name.ends_with("tests.rs");
-        let (code, _) = self.text.split_once("\n#[cfg(test)]").unwrap_or((&self.text, ""));
-        if is_tests { "" } else { code }
+        let is_inside =
+            |(at, mark): &(usize, &str)| !self.text[at + mark.len()..].starts_with("mod tests;");
+        let tests = self.text.match_indices("\n#[cfg(test)]\n").find(is_inside);
+        match tests {
+            _ if self.name.ends_with("tests.rs") => "",
+            Some((at, _)) => &self.text[..at],
+            None => &self.text,
+        }
     }
 }
 
