@@ -166,12 +166,19 @@ impl Calls {
     /// A result. The call that it answers has ended; if there is none, that's
     /// said.
     pub(crate) fn result(&mut self, mut result: ToolResult, out: &mut EventOut) -> Done {
+        let is_blank = result.id.trim_ascii().is_empty();
+        let oldest = self.held.first().filter(|_| is_blank).copied();
+        let of_oldest = |(_, call): &(&String, &KnownCall)| Some(call.number) == oldest;
+        if let Some((id, _)) = self.by_id.iter().find(of_oldest) {
+            let id = id.clone();
+            return self.result(ToolResult { id: &id, ..result }, out);
+        }
         if self.failed.remove(result.id) {
             result.is_error = Some(true);
         }
         match self.by_id.get_mut(result.id) {
-            // It names none: the assembler finds its call.
-            None if result.id.trim_ascii().is_empty() => {}
+            // It names none: the assembler finds its call, if none is held.
+            None if is_blank => {}
             None => {
                 let message = "a result came for a call that is not in the message";
                 out.warn(WarningCode::OrphanToolResult, message)?;
