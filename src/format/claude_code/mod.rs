@@ -23,7 +23,7 @@ use crate::format::anthropic::blocks::Blocks;
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent, AnthropicMessage};
 use crate::format::support::emit::output;
 use crate::format::support::prelude::*;
-use crate::format::support::said::SaidText;
+use crate::format::support::said::SaidStretch;
 use crate::format::support::usage::Meter;
 use crate::json::{AsIs, object_of};
 use line::{ClaudeLine, PASSED_OVER, is_ours};
@@ -82,7 +82,7 @@ struct Streamed {
     /// The id of a call.
     id: Option<String>,
     /// Text or a thought.
-    said: SaidText,
+    said: SaidStretch,
 }
 
 /// The counts of Qwen Code, which has a total in them.

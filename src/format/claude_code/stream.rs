@@ -3,7 +3,7 @@
 use crate::format::anthropic::payload::{AnthropicBlock, AnthropicEvent, AnthropicMessage};
 use crate::format::claude_code::{BLOCKS, ClaudeCode, MAX_BLOCKS, Streamed};
 use crate::format::support::prelude::*;
-use crate::format::support::said::SaidText;
+use crate::format::support::said::SaidStretch;
 
 impl ClaudeCode {
     /// An event of the model's own stream.
@@ -33,7 +33,7 @@ impl ClaudeCode {
                     self.has_text |= block.text.is_some();
                     let (index, id) = (event.index, block.id.non_blank().map(str::to_owned));
                     let begin = block.text.as_ref().or(block.thinking.as_ref());
-                    let said = begin.map(SaidText::of).unwrap_or_default();
+                    let said = begin.map(SaidStretch::of).unwrap_or_default();
                     self.blocks_streamed.push(Streamed { index, id, said });
                     out.check_limit(self.blocks_streamed.len(), MAX_BLOCKS, BLOCKS)?;
                     self.blocks.start(event.index, block, json.get(), out)

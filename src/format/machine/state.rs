@@ -228,7 +228,7 @@ impl MessageState {
             None => {
                 // Of a part, what comes then is compared with its text, not with what revised that.
                 if part.is_none() {
-                    *said = SaidText::of(text);
+                    said.revise(text);
                 }
                 out.revise(choice, text)
             }

@@ -7,7 +7,7 @@ use crate::event::Reasoning;
 use crate::format::openai_responses::calls::{self, ItemCall, Nature};
 use crate::format::openai_responses::payload::{ResponseItem, ResponsePart, Whole};
 use crate::format::support::prelude::*;
-use crate::format::support::said::SaidText;
+use crate::format::support::said::SaidStretch;
 
 /// The most texts of one item: parts of a message, a thought or its summary.
 const MAX_TEXTS: usize = 256;
@@ -28,7 +28,7 @@ pub(super) struct ItemState {
 /// The progress of one text: the part that has been emitted, and its repetition.
 #[derive(Debug, Default)]
 struct ItemText {
-    said: SaidText,
+    said: SaidStretch,
     is_whole: bool,
 }
 
@@ -173,7 +173,7 @@ impl ItemState {
         let text = self.texts.entry(at).or_default();
         text.is_whole = true;
         let rest = text.said.rest(whole);
-        text.said = SaidText::of(whole);
+        text.said = SaidStretch::of(whole);
         match rest {
             Some(rest) if rest.is_empty() => Ok(()),
             Some(rest) => emit(at, self.channel, &rest, out),

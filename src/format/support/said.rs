@@ -76,8 +76,15 @@ impl SaidStretch {
         SaidStretch { units, hash: self.hash.wrapping_sub(shift) }
     }
 
+    /// Returns the stretch that a text is.
+    pub(crate) fn of(text: &Str) -> Self {
+        let mut stretch = SaidStretch::default();
+        stretch.add(text);
+        stretch
+    }
+
     /// Returns the rest of a text that begins with it. Nothing, if it doesn't.
-    fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
+    pub(crate) fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
         let mut walked = SaidStretch::default();
         let (mut low, mut high) = (whole.low(), whole.high());
         if self.units > 0 {
@@ -158,7 +165,8 @@ impl SaidText {
         SaidText { manner: Manner::Always, ..SaidText::default() }
     }
 
-    /// Takes a piece. A record that holds all of the text after it holds it once more.
+    /// Takes a piece. From then on, a record that holds all of the text holds it once more: the text
+    /// counts as one that is sent whole.
     pub(crate) fn add(&mut self, piece: &Str) {
         self.manner = Manner::Whole;
         self.push(piece);
@@ -191,7 +199,8 @@ impl SaidText {
     /// is new of it.
     pub(crate) fn grow<'t>(&mut self, text: &'t Str) -> NewText<'t> {
         let is_begun = self.all.units > 0;
-        let rest = self.all.rest(text).filter(|_| is_begun && self.manner != Manner::Pieces);
+        let may_be_whole = is_begun && self.manner != Manner::Pieces;
+        let rest = if may_be_whole { self.rest(text) } else { None };
         if let Some(new) = rest.filter(|rest| !rest.is_empty() || self.is_whole()) {
             if self.manner != Manner::Always {
                 self.manner = Manner::Whole;
@@ -219,9 +228,10 @@ impl SaidText {
         matches!(self.manner, Manner::Whole | Manner::Changed | Manner::Always)
     }
 
-    /// Returns the rest of a whole text that begins with all of it.
+    /// Returns the rest of a whole text that begins with all of it, or with what revised it and all
+    /// since then.
     pub(crate) fn rest<'w>(&self, whole: &'w Str) -> Option<Str<'w>> {
-        self.all.rest(whole)
+        self.all.after(self.start.before).rest(whole)
     }
 
     /// True if a text is all of it once more, and not empty.
@@ -264,6 +274,15 @@ impl SaidText {
         self.between_calls.extend(Some(words).filter(|words| words.units > 0));
         let mark = SaidMark { before: self.all, to_first_word: None };
         (self.whole, self.call) = (mark, mark);
+    }
+
+    /// The text is another one now: what comes goes on from that, and what was said before may still be
+    /// said again.
+    pub(crate) fn revise(&mut self, text: &Str) {
+        self.saw_call();
+        self.start = self.call;
+        self.push(text);
+        self.whole = SaidMark { before: self.all, to_first_word: None };
     }
 
     /// Returns what was said from the first word after a mark to the last.
@@ -340,6 +359,22 @@ mod tests {
             NewText::Changed => format!("={piece}"),
         };
         assert_eq!(pieces.iter().map(new).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_comes_after_a_revision_goes_on_from_it() {
+        let text = |text: &'static str| Str::from(text);
+        let mut said = SaidText::of(&text("Let me look."));
+        said.saw_call();
+        said.add(&text("It is 5"));
+        said.revise(&text("It was 6"));
+        assert!(!said.has_words());
+        said.add(&text("Then"));
+        said.add(&text(" more"));
+        assert_eq!(said.rest_of_any(&text("Then more")), Some(text("")));
+        assert_eq!(said.rest_of_any(&text("It was 6Then more.")), Some(text(".")));
+        assert_eq!(said.rest_of_any(&text("Let me look.")), Some(text("")));
+        assert_eq!(said.rest_of_any(&text("Another")), None);
     }
 
     #[test]
