@@ -80,7 +80,15 @@ fn holds_field(value: &[u8]) -> bool {
 }
 
 fn sniff_line(line: &[u8], is_whole: bool) -> Sniff {
-    let line = line.trim_ascii_start();
+    let field = line.trim_ascii_start();
+    match sniff_field(field, is_whole) {
+        // Text may be indented: only a record shows that it is none.
+        Sniff::More if is_whole && field.len() < line.len() && !field.is_empty() => Sniff::No,
+        verdict => verdict,
+    }
+}
+
+fn sniff_field(line: &[u8], is_whole: bool) -> Sniff {
     let Some(colon) = memchr(b':', line) else {
         let may_grow = !is_whole && FIELDS.iter().any(|field| field.starts_with(line));
         return if may_grow || line.is_empty() { Sniff::More } else { Sniff::No };
@@ -483,7 +491,8 @@ impl Framer for Sse {
 /// that.
 fn without_others(line: &[u8], offset: u64) -> Option<(&[u8], Fault<'static>)> {
     let field = line.trim_ascii_start();
-    if field.len() == line.len() || !field.starts_with(b"data:") {
+    let data = field.strip_prefix(b"data:").map_or(&[][..], <[u8]>::trim_ascii_start);
+    if field.len() == line.len() || !(data.starts_with(b"{") || data.starts_with(DONE)) {
         return without_progress(line, offset);
     }
     let message = "white space before a field was passed over";

@@ -34,7 +34,7 @@ fn sniff(record: &Record) -> bool {
         || ["response", "item", "item_id", "output_index"].iter().any(|key| record.has(key));
     match record.text("type") {
         Some(kind) if kind.starts_with("response.") => true,
-        None if record.event_type.starts_with("response.") && has_place() => true,
+        None if record.event_type.starts_with("response.") => !record.is_object() || has_place(),
         _ => record.text("object").as_deref() == Some("response"),
     }
 }

@@ -61,9 +61,10 @@ pub(crate) fn is_error(record: &Record) -> bool {
         || record.get("code") == Some("0")
         || says_so("status")
         || says_so("result");
-    // An event that is named for something else is that.
+    // An event that is named for something else is that, unless a code tells.
     let name = record.event_type;
-    let may_be = name.is_empty() || NAMES_OF_EVENTS.iter().any(|word| name.contains(word));
+    let is_named = name.is_empty() || NAMES_OF_EVENTS.iter().any(|word| name.contains(word));
+    let may_be = is_named || tells(&"code");
     let bare = tells(&"errors") || (is_alone() && has_words() && !is_well && may_be);
     record.is_failure
         || record.event_type == "error"
