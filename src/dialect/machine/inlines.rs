@@ -90,7 +90,7 @@ impl Inlines {
 
     /// True between quotation marks, which say that a tag of HTML opens nothing.
     pub(super) fn has_mark(&self) -> bool {
-        self.quotations.before(b'<').0.has_mark()
+        !self.quotations.before(b'<').0.is_empty()
     }
 
     /// Takes note of a call that begins here: the quotation that it stands in goes on up to its

@@ -12,7 +12,6 @@
 
 use crate::cut::Cut as _;
 use crate::dialect::machine::blocks::{MarkdownBlocks, TextRegion};
-
 use crate::dialect::machine::find::find_any;
 use crate::dialect::machine::quotation_context::{Before, last_after};
 use crate::dialect::machine::verbatim::{TagPlace, VerbatimTag};
@@ -477,18 +476,11 @@ mod tests {
             ("so \\verb a ", false),
             ("so \\verbatim|", false),
             ("\\verb=a=", false),
-            ("so =", true),
-            ("(=", true),
-            ("=", true),
-            ("so ~", true),
-            ("so =<a>= ", false),
-            ("so =<a b=\"c = d\"> ", true),
             ("a = ", false),
             ("a=", false),
             ("a == ", false),
             ("so ~5 ", false),
             ("so ~~", false),
-            ("so =<code>\n", true),
             ("so \\verb|<code>\n", true),
         ] {
             check(text, is_code);
@@ -510,8 +502,6 @@ mod tests {
         check("so '", "<a b='c'>d's</a> and ", true);
         check("so '", "<a b='c'></a>' and ", false);
         check("so \"", "<|\"|> ", true);
-        check("so =", "<a>\n{\"b=\": 1}\n</a> and ", true);
-        check("so =", "<a>\n</a>= and ", false);
         check("so \\verb|", "<a>\n</a> and ", true);
         check("so \\verb|", "<a></a>|\nso \"a\n", false);
         check("so ", "<a>\n", false);

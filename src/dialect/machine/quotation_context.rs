@@ -12,7 +12,7 @@ use crate::json::char_length;
 const MAX_UNREAD: usize = 4096;
 
 /// The bytes that a quotation mark begins with, or a command of LaTeX.
-const MARKS: [u8; 9] = [b'"', b'\'', b'=', b'~', b'\\', 0xC2, 0xE2, 0xE3, 0xEF];
+const MARKS: [u8; 7] = [b'"', b'\'', b'\\', 0xC2, 0xE2, 0xE3, 0xEF];
 
 /// The words that an apostrophe begins, in lower case and without it.
 const ELISIONS: &[&[u8]] =
@@ -181,8 +181,8 @@ impl LookedAt {
 
     /// Returns the length of the text up to what may be a quotation mark, in bytes.
     fn calm_length(&self, text: &[u8]) -> usize {
-        let has_sign = self.quotations.has_sign();
-        find_any(text, MARKS, |at| is_mark(text, at, has_sign)).unwrap_or(text.len())
+        let has_single = self.quotations.has_single();
+        find_any(text, MARKS, |at| is_mark(text, at, has_single)).unwrap_or(text.len())
     }
 
     /// Takes a byte, which shows what the mark before it does, and may end one.
@@ -200,7 +200,7 @@ impl LookedAt {
         }
         self.in_word |= byte == b'\\' && !is_code;
         self.last = self.last << 8 | u128::from(byte);
-        self.mark = mark(self.last, self.quotations.has_sign()).filter(|_| !is_code);
+        self.mark = mark(self.last, self.quotations.has_single()).filter(|_| !is_code);
     }
 
     /// True if this byte opens code after a command of LaTeX.
@@ -260,17 +260,17 @@ fn backslashes(text: &[u8]) -> usize {
     text.iter().rev().take_while(|byte| **byte == b'\\').count()
 }
 
-/// Returns the quotation mark that these bytes end in; between signs if `has_sign`.
-fn mark(last: u128, has_sign: bool) -> Option<char> {
+/// Returns the quotation mark that these bytes end in; between single marks if `has_single`.
+fn mark(last: u128, has_single: bool) -> Option<char> {
     let [byte, previous, before, ..] = last.to_le_bytes();
     match (before, previous, byte) {
         (_, b'\\', b'"') => match backslashes(last.to_be_bytes().before(15)) {
             1 => Some('\\'),
             count => Some(if count % 2 == 0 { '"' } else { '⑊' }),
         },
-        (.., b'"' | b'=' | b'~') => Some(char::from(byte)),
-        (.., b'\'') if has_sign || !previous.is_ascii_alphanumeric() => Some('\''),
-        (0xE2, 0x80, 0x99) if !has_sign => None,
+        (.., b'"') => Some('"'),
+        (.., b'\'') if has_single || !previous.is_ascii_alphanumeric() => Some('\''),
+        (0xE2, 0x80, 0x99) if !has_single => None,
         (_, 0xC2, 0xAB | 0xBB) => Some(char::from(byte)),
         (0xE2, 0x80, 0x98..=0x9A | 0x9C..=0x9E | 0xB9 | 0xBA) => {
             char::from_u32(0x1F80 + u32::from(byte))
@@ -282,13 +282,12 @@ fn mark(last: u128, has_sign: bool) -> Option<char> {
 }
 
 /// True if one of [`MARKS`] may begin a quotation mark.
-fn is_mark(text: &[u8], at: usize, has_sign: bool) -> bool {
+fn is_mark(text: &[u8], at: usize, has_single: bool) -> bool {
     let is_letter = |at: usize| text.get(at).is_some_and(u8::is_ascii_alphanumeric);
     match text.after(at) {
-        [b'=' | b'~', next, ..] => has_sign || b"<[{|".contains(next),
-        [b'\'', ..] => has_sign || !at.checked_sub(1).is_some_and(is_letter),
+        [b'\'', ..] => has_single || !at.checked_sub(1).is_some_and(is_letter),
         [0xC2, second, ..] => matches!(second, 0xAB | 0xBB),
-        [0xE2, 0x80, 0x99, ..] => has_sign,
+        [0xE2, 0x80, 0x99, ..] => has_single,
         [0xE2, 0x80, third, ..] => matches!(third, 0x98 | 0x9A | 0x9C..=0x9E | 0xB9 | 0xBA),
         [0xE2, second, _, ..] => *second == 0x80,
         [0xE3, second, third, ..] => *second == 0x80 && matches!(third, 0x8C..=0x8F),

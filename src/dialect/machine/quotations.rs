@@ -20,9 +20,6 @@ const MARKS: &[(char, &[char])] = &[
     ('「', &['」']),
     ('『', &['』']),
     ('＂', &['＂']),
-    // Org's code.
-    ('=', &['=']),
-    ('~', &['~']),
 ];
 
 /// The most quotations inside one another that are told apart.
@@ -83,7 +80,6 @@ impl Mark {
             ('\'', BeforeMark::Blank) if self.next.is_ascii_digit() => false,
             ('\'', _) => self.is_before_word() || b"<[{|".contains(&self.next),
             ('‘', _) => !self.next.is_ascii_digit(),
-            ('=' | '~', before) => before == BeforeMark::Blank && b"<[{|".contains(&self.next),
             // An accent of LaTeX.
             ('\\' | '⑊', BeforeMark::Word) => false,
             ('"' | '\\' | '⑊', BeforeMark::Sign) => !is_before_blank || self.begins_json_value(),
@@ -105,9 +101,6 @@ impl Mark {
             '\'' | '’' => {
                 !(self.next.is_ascii_alphanumeric() || matches!(self.next, 0xC3..=0xDF))
             }
-            '=' | '~' => {
-                self.before() != BeforeMark::Blank && !self.is_before_word() && self.next != b'"'
-            }
             _ => true,
         }
     }
@@ -123,18 +116,13 @@ impl Quotations {
         self.depth == 0
     }
 
-    /// True if a quotation mark opened one, and not a sign of Org.
-    pub(crate) fn has_mark(&self) -> bool {
-        self.all().iter().any(|mark| !matches!(mark, '=' | '~'))
-    }
-
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// True if what closes one may be an apostrophe, or another sign.
-    pub(crate) fn has_sign(&self) -> bool {
-        self.all().iter().any(|mark| matches!(mark, '\'' | '‘' | '‚' | '=' | '~'))
+    /// True if what closes one may be an apostrophe.
+    pub(crate) fn has_single(&self) -> bool {
+        self.all().iter().any(|mark| matches!(mark, '\'' | '‘' | '‚'))
     }
 
     /// Takes a quotation mark, or an apostrophe.
