@@ -43,6 +43,7 @@ const REUSED_ID: Inference = (
 
 /// The bytes that most arguments fit into.
 const USUAL: usize = 256;
+
 #[derive(Default)]
 pub(super) struct AssembledCall {
     pub(super) index: u64,

@@ -57,11 +57,11 @@ fn look(head: &[u8]) -> CassetteVerdict {
     }
     if let Some(b'{' | b'[') = text.trim_ascii_start().first() {
         let source = BlockReader::new(Box::new(text));
-        return search(&mut JsonNodes::new(source), FileShape::Json);
+        return search(&mut JsonNodes::new(source), true, FileShape::Json);
     }
     let (lines, is_over) = yaml_lines(text);
     let mut nodes = YamlNodes::new(BlockReader::new(Box::new(lines)));
-    match search(&mut nodes, FileShape::Yaml) {
+    match search(&mut nodes, false, FileShape::Yaml) {
         CassetteVerdict::Yes(row, shape) => CassetteVerdict::Yes(row, shape),
         _ if is_over => CassetteVerdict::No,
         CassetteVerdict::No if nodes.offset() == lines.len() as u64 => CassetteVerdict::Maybe,
@@ -168,9 +168,14 @@ impl FileLayout {
     }
 }
 
-/// Returns what the nodes of a file's beginning say.
-fn search(nodes: &mut dyn Nodes, shape: fn(&'static FileLayout) -> FileShape) -> CassetteVerdict {
-    match find_signs(nodes) {
+/// Returns what the nodes of a file's beginning say. Where it `is_open`, members that no row names may
+/// follow the first one; text that looks like YAML would wait for them.
+fn search(
+    nodes: &mut dyn Nodes,
+    is_open: bool,
+    shape: fn(&'static FileLayout) -> FileShape,
+) -> CassetteVerdict {
+    match find_signs(nodes, is_open) {
         Ok(Some(found)) => CassetteVerdict::Yes(found.row, shape(found.layout)),
         Err(broken) if matches!(broken.why, Why::Cut | Why::Io(_)) => CassetteVerdict::Maybe,
         Ok(None) | Err(_) => CassetteVerdict::No,
@@ -178,7 +183,7 @@ fn search(nodes: &mut dyn Nodes, shape: fn(&'static FileLayout) -> FileShape) ->
 }
 
 /// Looks for the signs of the rows. Returns nothing if none can come.
-fn find_signs(nodes: &mut dyn Nodes) -> Result<Option<Candidate>, Broken> {
+fn find_signs(nodes: &mut dyn Nodes, is_open: bool) -> Result<Option<Candidate>, Broken> {
     let all = RECORDERS.iter().flat_map(|row| row.layouts.iter().map(move |layout| (row, layout)));
     let mut candidates: Vec<Candidate> = all
         .map(|(row, layout)| Candidate { row, layout, seen: vec![0; layout.signs.len()] })
@@ -197,7 +202,8 @@ fn find_signs(nodes: &mut dyn Nodes) -> Result<Option<Candidate>, Broken> {
                 if matches!(map.as_str(), "" | "[]") {
                     let is_first = std::mem::take(&mut is_first);
                     candidates.retain(|Candidate { layout, .. }| {
-                        layout.top.contains(&&*name) || (layout.is_open && !is_first)
+                        layout.top.contains(&&*name)
+                            || (layout.is_open && !is_first && (is_open || !map.is_empty()))
                     });
                     if candidates.is_empty() {
                         return Ok(None);
@@ -288,7 +294,8 @@ mod tests {
         let begin = "{\"version\": 1, \"tags\": [\"a\"], \"interactions\": [{\"response\": {";
         check(begin, Some("vcr"));
         check("metadata:\n  tags: [a]\ninteractions:\n- request:\n    uri: a\n", Some("vcr"));
-        check("version: 1\nkey: a\ninteractions:\n- request:\n    uri: a\n", Some("vcr"));
+        // Text would wait for its end.
+        check("version: 1\nservices:\n  a:\n    image: b\n", None);
         check("meta:\n  a: 1\ndata:\n  pairs:\n  - request:\n", Some("hoverfly"));
         check("id: a\nrequest:\n  method: GET\nresponse:\n  status: 200\n", Some("wiremock"));
     }
