@@ -59,8 +59,7 @@ pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: boo
     if fed.is_ok() && ended {
         drop(framer.finish(&mut see));
     }
-    let is_given_up = search.is_over || search.unknown >= MOST_UNKNOWN;
-    let mut verdict = Verdict { is_given_up, ..search.verdict };
+    let mut verdict = search.verdict;
     if verdict.evidence.is_empty() {
         let is_empty = head.trim_ascii().is_empty();
         let message = if is_empty { "the input is empty" } else { "the input holds no message" };
@@ -89,6 +88,7 @@ impl VerdictSearch {
             self.verdict.evidence.push(fault.message);
         }
         self.is_over |= matches!(fault.kind, FaultKind::Unrecognised | FaultKind::Limit);
+        self.verdict.is_given_up |= self.is_over && self.verdict.format == "unknown";
     }
 
     fn see(&mut self, frame: &Frame<'_>) {
@@ -99,7 +99,7 @@ impl VerdictSearch {
             self.verdict.framing = frame.framing.name.into();
             self.verdict.evidence.push(format!("the framing is {}", frame.framing.about));
         }
-        if self.verdict.is_final() || self.unknown >= MOST_UNKNOWN {
+        if self.verdict.is_final() {
             return;
         }
         see_record(frame, |record| {
@@ -107,6 +107,7 @@ impl VerdictSearch {
             let mut found = own.into_iter().chain(candidates(record));
             let Some(row) = found.next().filter(|row| self.row != Some(*row)) else {
                 self.unknown += usize::from(self.row.is_none() && !is_nothing(frame));
+                self.verdict.is_given_up = self.unknown >= MOST_UNKNOWN;
                 return;
             };
             self.row = Some(row);
