@@ -1,8 +1,10 @@
 //! The verdict of the `detect` command, and its evidence.
 
-use crate::detect::AutoFramer;
+use std::io;
+
 use crate::detect::decoder::{MOST_UNKNOWN, is_nothing};
 use crate::detect::record::{candidates, see_record};
+use crate::detect::{AutoFramer, WINDOW};
 use crate::format::{
     self,
     format::{Format, Record},
@@ -52,10 +54,11 @@ pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: boo
             Framed::Fault(fault) => search.see_fault(fault),
             Framed::Comment | Framed::Next(_) => {}
         }
-        Ok(())
+        // Nothing that follows changes it: it need not be framed.
+        if search.verdict.is_final() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
     };
-    // The closure never fails, and a framer only fails if it does.
-    let fed = framer.feed(head, &mut see);
+    // A framer only fails if the closure does.
+    let fed = head.chunks(WINDOW).try_for_each(|piece| framer.feed(piece, &mut see));
     if fed.is_ok() && ended {
         drop(framer.finish(&mut see));
     }
