@@ -241,11 +241,10 @@ impl ClaudeCode {
             return false;
         }
         let block = Object::new(json);
-        let (id, text) = (block.word("id"), block.text("text|thinking"));
+        let said = block.text("text|thinking").as_ref().map(SaidStretch::of);
+        let id = block.word("id");
         let is_it = |streamed: &Streamed| match (&id, &streamed.id) {
-            (None, None) => text
-                .as_ref()
-                .is_some_and(|text| streamed.said.rest(text).is_some_and(|rest| rest.is_empty())),
+            (None, None) => said == Some(streamed.said),
             (own, known) => own == known,
         };
         self.blocks_streamed.iter().any(is_it)

@@ -44,8 +44,7 @@ impl SaidCall {
 
     /// True if a whole call has this name and these arguments, or repeats none.
     pub(super) fn is_repeated_by(&self, other: &SaidCall) -> bool {
-        let mut empty = SaidStretch::default();
-        empty.add(&Str::from("{}"));
+        let empty = SaidStretch::of(&Str::from("{}"));
         let or_empty = |said: &SaidCall| if said.has_arguments() { said.arguments } else { empty };
         let is_same = or_empty(self) == or_empty(other);
         other.name.is_none_or(|name| self.name == Some(name)) && (is_same || !other.has_arguments())

@@ -241,8 +241,7 @@ impl SaidText {
 
     /// True if a text has the words that came since the last whole text, and there are some.
     pub(crate) fn is_said_by(&self, text: &Str) -> bool {
-        self.whole.to_first_word.is_some()
-            && self.words(self.whole) == SaidText::of(text).all_words()
+        self.has_words() && self.words(self.whole) == SaidText::of(text).all_words()
     }
 
     /// Takes a whole text, and returns the rest of it after what was said since the last one, or since
@@ -259,7 +258,7 @@ impl SaidText {
             }),
         };
         rest.iter().for_each(|rest| self.add(rest));
-        self.whole = SaidMark { before: self.all, to_first_word: None };
+        self.whole = self.end();
         rest
     }
 
@@ -272,8 +271,7 @@ impl SaidText {
     pub(crate) fn saw_call(&mut self) {
         let words = self.words(self.call);
         self.between_calls.extend(Some(words).filter(|words| words.units > 0));
-        let mark = SaidMark { before: self.all, to_first_word: None };
-        (self.whole, self.call) = (mark, mark);
+        (self.whole, self.call) = (self.end(), self.end());
     }
 
     /// The text is another one now: what comes goes on from that, and what was said before may still be
@@ -282,7 +280,12 @@ impl SaidText {
         self.saw_call();
         self.start = self.call;
         self.push(text);
-        self.whole = SaidMark { before: self.all, to_first_word: None };
+        self.whole = self.end();
+    }
+
+    /// Returns the place where the text ends so far.
+    fn end(&self) -> SaidMark {
+        SaidMark { before: self.all, to_first_word: None }
     }
 
     /// Returns what was said from the first word after a mark to the last.
