@@ -243,10 +243,12 @@ impl OpenAiChat {
         // spoken: the first stream broke, and another one came after it.
         let ChatProgress { has_gone_on, speaker, .. } = self.progress;
         let is_other_speaker = || speaker.is_some() && speaker != chunk.model.non_empty().map(hash);
-        let begins = is_body || chunk.has_role() && (has_gone_on || is_other_speaker());
+        let is_cut = is_other
+            && !has_finished
+            && (is_body || chunk.has_role() && (has_gone_on || is_other_speaker()));
         // After all choices, no `[DONE]` is needed. (Avian changes the id of one message in its middle.)
         let is_next = is_other && has_finished && chunk.has_content();
-        if is_other && !has_finished && begins {
+        if is_cut {
             self.close(out)?;
             self.message.cut(out)?;
         } else if is_next || is_body && self.message.is_open() {
