@@ -526,7 +526,7 @@ impl Layers {
 /// True for what a decoder emits only where nothing is missing before the end of the input.
 fn is_of_the_end(kind: &Kind<'_>) -> bool {
     let is_done = |code| code == WarningCode::MissingDone;
-    matches!(kind, Kind::Loose(Loose::CallEnd(_) | Loose::End))
+    matches!(kind, Kind::Loose(Loose::CallEnd(_) | Loose::Released | Loose::End))
         || matches!(kind, Kind::Warning(warning) if is_done(warning.code))
 }
 

@@ -73,8 +73,10 @@ pub(super) struct AssembledCall {
     executor: Option<Executor>,
     /// True if its end says who runs it.
     is_undecided: bool,
+    /// True if it is whole, and ends with its result or when it is released.
+    pub(super) is_held: bool,
     /// True if its result came before its end.
-    is_answered: bool,
+    pub(super) is_answered: bool,
     /// True if it was the model that ended it: nothing is missing that was cut.
     is_ended_by_model: bool,
     /// True if the message took it back.
@@ -278,21 +280,14 @@ impl AssembledCall {
         if may_stream { self.emit_delta(ids, out) } else { Ok(()) }
     }
 
-    /// Takes the executor, if it is not the caller.
-    pub(super) fn add_executor(&mut self, executor: Option<Executor>) {
-        self.executor = self.executor.or(executor);
-    }
-
-    /// Takes note that its result has come; returns who ran it.
-    pub(super) fn answer(&mut self, executor: Option<Executor>) -> Option<Executor> {
-        self.add_executor(executor.or(Some(Executor::Agent)));
-        self.is_answered = true;
+    /// Returns who runs it, if not the caller.
+    pub(super) fn executor(&self) -> Option<Executor> {
         self.executor
     }
 
-    /// True if its result has come.
-    pub(super) fn is_answered(&self) -> bool {
-        self.is_answered
+    /// Takes the executor, if it is not the caller.
+    pub(super) fn add_executor(&mut self, executor: Option<Executor>) {
+        self.executor = self.executor.or(executor);
     }
 
     /// A name may be repeated on each fragment; where the format sends it in pieces, it may

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::assemble::call::{AssembledCall, is_nothing};
 use crate::assemble::call_ids::CallIds;
 use crate::assemble::context::{Inference, reused};
-use crate::event::{Arguments, CallPart, Key, WarningCode, Withdrawn};
+use crate::event::{Arguments, CallPart, Executor, Key, WarningCode, Withdrawn, is_no_id};
 
 const REPEATED_ID: Inference =
     (WarningCode::RepeatedId, "a second call came with the id of another one");
@@ -247,12 +247,35 @@ impl AssembledCalls {
         (call.map(Box::as_mut), &self.ids)
     }
 
-    /// Returns the first open call of this id that has no result.
-    pub(super) fn unanswered(&mut self, id: &str) -> Option<&mut AssembledCall> {
-        let is_unanswered = |call: &AssembledCall| !call.is_answered();
-        let mut calls = self.ids.calls(id).iter();
-        let index = *calls.find(|index| self.get(**index).is_some_and(is_unanswered))?;
-        self.get_mut(index).0
+    /// Returns the call that a result of this id is of, if it is open and has none: the first one of
+    /// the id, or without one the first that is held. Whoever sent the result has run it.
+    pub(super) fn answer(
+        &mut self,
+        id: &str,
+        executor: Option<Executor>,
+    ) -> Option<&mut AssembledCall> {
+        let index = match is_no_id(id) {
+            true => self.open.iter().find(|call| call.is_held)?.index,
+            false => {
+                let is_open = |index: &&u64| self.get(**index).is_some_and(|it| !it.is_answered);
+                *self.ids.calls(id).iter().find(is_open)?
+            }
+        };
+        let call = self.get_mut(index).0?;
+        call.add_executor(executor.or(Some(Executor::Agent)));
+        Some(call)
+    }
+
+    /// Holds the call of a key until its result comes, or it is released.
+    pub(super) fn hold(&mut self, key: Key) {
+        if let Some(call) = self.index_of(key).and_then(|index| self.get_mut(index).0) {
+            call.is_held = true;
+        }
+    }
+
+    /// Returns the keys of the calls that are held.
+    pub(super) fn held(&self) -> Vec<Key> {
+        self.open.iter().filter(|call| call.is_held).map(|call| call.key).collect()
     }
 
     /// True if fragments of a call may come as one: nothing depends on them.

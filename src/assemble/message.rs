@@ -130,8 +130,10 @@ impl OpenMessage {
                 self.postponed = Some((out.choice, end.key));
                 Ok(false)
             }
-            Kind::Loose(Loose::CallEnd(end)) => self.call_end(end, out).map(|()| false),
-            Kind::Loose(Loose::Lost | Loose::Withdrawn(_))
+            Kind::Loose(Loose::CallEnd(end)) => self.call_end(end, false, out).map(|()| false),
+            Kind::Loose(
+                Loose::CallHeld(_) | Loose::Released | Loose::Lost | Loose::Withdrawn(_),
+            )
             | Kind::Finish(_)
             | Kind::Usage(_)
             | Kind::Error(_)
@@ -152,6 +154,8 @@ impl OpenMessage {
     #[cold]
     fn rare(&mut self, event: &Event<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
         match event.kind {
+            Kind::Loose(Loose::CallHeld(key)) => self.choice(out).calls.hold(key),
+            Kind::Loose(Loose::Released) => self.release(out)?,
             Kind::Loose(Loose::Lost) => self.taint(),
             Kind::Loose(Loose::Withdrawn(which)) => self.choice(out).withdraw(which, out)?,
             Kind::Finish(finish) => {
@@ -170,7 +174,7 @@ impl OpenMessage {
             Kind::Usage(usage) => self.usage.set(Some(usage)),
             Kind::Error(failure) => return self.error(failure, out),
             Kind::Warning(warning) => self.warning(warning, out)?,
-            Kind::ToolResult(result) => self.choice(out).answer(result, out)?,
+            Kind::ToolResult(result) => self.answer(result, out)?,
             Kind::ProviderEvent(_) | Kind::Prompt(_) => out.pass(event)?,
             // A turn: only messages of a log have some, and this is what came between two of them.
             _ => {}
@@ -267,10 +271,50 @@ impl OpenMessage {
         self.error(Failure::new(Code::Limit, &message, None), out)
     }
 
-    fn call_end(&mut self, end: CallEnd<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
+    /// Ends calls of a choice. Before its finish reason, `goes_on` tells that more of it has come.
+    fn call_end(&mut self, end: CallEnd<'_>, goes_on: bool, out: &mut ChoiceOut<'_, '_>) -> Done {
         let finish = self.choices.get(out.choice).and_then(|state| state.finish.get());
-        let is_done = finish.is_some_and(is_end_of_calls);
+        let is_done = finish.map_or(goes_on, is_end_of_calls);
         self.end_calls(end, finish.map(|finish| finish.finish_reason), is_done, out)
+    }
+
+    /// The calls that are held are the caller's to run.
+    fn release(&mut self, out: &mut ChoiceOut<'_, '_>) -> Done {
+        let held = self.choices.get(out.choice).map(|state| state.calls.held());
+        held.into_iter().flatten().try_for_each(|key| {
+            let end = Kind::Loose(Loose::CallEnd(CallEnd { key, fault: None }));
+            self.feed(&Event::new(out.choice, end), out).map(drop)
+        })
+    }
+
+    /// Emits a result: its call needs not to be run, and ends if it was held for that.
+    fn answer(&mut self, result: ToolResult<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
+        let state = self.choice(out);
+        state.holds = true;
+        let is_after = !is_no_id(result.id) && state.waiting.has(result.id);
+        let open = if is_after { None } else { state.calls.answer(result.id, result.executor) };
+        let held = match open {
+            Some(call) if call.is_held => Some((call.index, call.key)),
+            Some(call) => {
+                call.is_answered = true;
+                let executor = call.executor();
+                return out.emit(Kind::ToolResult(ToolResult { executor, ..result }));
+            }
+            None => None,
+        };
+        if let Some((_, key)) = held {
+            self.call_end(CallEnd { key, fault: None }, true, out)?;
+        }
+        let state = self.choice(out);
+        let call = state.waiting.answer(&result, held.map(|(index, _)| index));
+        if call.is_none() && is_no_id(result.id) {
+            out.warn(ORPHAN_RESULT, None)?;
+        }
+        let id = call.map_or(result.id, |(id, _)| id);
+        // A call that is answered in its own message was run on the way.
+        let ran = call.map(|(_, executor)| executor.unwrap_or(Executor::Agent));
+        let executor = result.executor.or(ran);
+        out.emit(Kind::ToolResult(ToolResult { id, executor, ..result }))
     }
 
     /// Ends calls of a choice that has come to this end, if to any: the last one may be cut, all may
@@ -499,26 +543,6 @@ impl ChoiceState {
             out.warn(inference, Some(index))?;
         }
         Ok(())
-    }
-
-    /// Emits a result: its call needs not to be run.
-    fn answer(&mut self, result: ToolResult<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
-        self.holds = true;
-        let call = self.waiting.answer(&result);
-        if call.is_none()
-            && let Some(call) = self.calls.unanswered(result.id)
-        {
-            let executor = call.answer(result.executor);
-            return out.emit(Kind::ToolResult(ToolResult { executor, ..result }));
-        }
-        if call.is_none() && is_no_id(result.id) {
-            out.warn(ORPHAN_RESULT, None)?;
-        }
-        let id = call.map_or(result.id, |(id, _)| id);
-        // A call that is answered in its own message was run on the way.
-        let ran = call.map(|(_, executor)| executor.unwrap_or(Executor::Agent));
-        let executor = result.executor.or(ran);
-        out.emit(Kind::ToolResult(ToolResult { id, executor, ..result }))
     }
 }
 

@@ -105,18 +105,29 @@ impl Waiting {
         Ok(())
     }
 
+    /// True if one of them has this id.
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.calls.iter().any(|call| self.texts.within(call.id.clone()) == id)
+    }
+
     /// True if the caller has one of them to run.
     pub(super) fn is_for_caller(&self) -> bool {
         self.calls.iter().any(|call| call.executor.is_none())
     }
 
-    /// Takes out the call that a result is of; returns its id and its executor, if not the caller.
+    /// Takes out the call that a result is of, that of `index` if it is known to be; returns its id
+    /// and its executor, if not the caller.
     /// Of two calls of one id, the first result is the first one's. One that names no call is of the
     /// oldest of its tool that has none, of the oldest that was run, or of the oldest.
-    pub(super) fn answer(&mut self, result: &ToolResult<'_>) -> Option<(&str, Option<Executor>)> {
+    pub(super) fn answer(
+        &mut self,
+        result: &ToolResult<'_>,
+        index: Option<u64>,
+    ) -> Option<(&str, Option<Executor>)> {
         let text = |range: &Range<usize>| self.texts.within(range.clone());
         let find = |is_it: &dyn Fn(&WaitingCall) -> bool| self.calls.iter().position(is_it);
         let place = match is_no_id(result.id) {
+            _ if index.is_some() => find(&|call| Some(call.index) == index),
             false => find(&|call| text(&call.id) == result.id),
             true => {
                 let is_run = |call: &WaitingCall| {

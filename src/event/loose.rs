@@ -10,6 +10,11 @@ pub enum Loose<'a> {
     CallPart(CallPart<'a>),
     /// The provider closed a call, or it can't be read on.
     CallEnd(CallEnd<'a>),
+    /// A call is whole, but who sent it may run it as well: it ends with its result, or when the
+    /// calls of its choice are released.
+    CallHeld(Key),
+    /// The calls that are held have no result: they are the caller's to run.
+    Released,
     /// Only for a turn: a piece of the message in the provider's own JSON.
     Native(Native<'a>),
     /// What could not be read may have been a part of any call that is open.

@@ -177,7 +177,7 @@ texts! {
     enum Arguments { Fragment, Repaired, Value, Placeholder, Done, Free, Misnamed; None }
     enum CallInput { Arguments, Text }
     enum Withdrawn { Call; All, OfText }
-    enum Loose { CallPart, CallEnd, Native, Withdrawn; Lost, End }
+    enum Loose { CallPart, CallEnd, CallHeld, Native, Withdrawn; Released, Lost, End }
     enum Kind {
         Start, Prompt, Text, Reasoning, Refusal, Loose, ToolCallStart, ToolCallDelta, ToolCallValue,
         ToolCall, InvalidToolCall, ToolResult, Block, Warning, ProviderEvent, Turn, Usage, Finish, Error,

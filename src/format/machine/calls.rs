@@ -346,25 +346,13 @@ impl RowMachine {
     /// Ends a call whose arguments are not what its tool takes.
     fn invalid(&mut self, read: &CallRead, out: &mut EventOut) -> Done {
         let (choice, part) = (read.scope.choice, read.part);
-        let calls = self.open.calls(choice);
-        if let Some(id) = part.id.filter(|id| calls.has_ended(id)) {
-            return out.withdraw_call(id);
-        }
-        let held = part.id.and_then(|id| calls.take_held(id));
         let json = read.invalid.unwrap_or("{}");
         let text = json::as_str(json);
         let (reason, text) = match &text {
             Some(text) => (Reason::Malformed, text.as_str()),
             None => (Reason::Schema, json),
         };
-        if let Some(key) = held {
-            return out.call_fault(choice, key, reason, text);
-        }
-        let key = calls.part(part, out)?;
-        match part.id {
-            Some(id) if calls.close(id).is_none() => Ok(()),
-            _ => out.call_fault(choice, key, reason, text),
-        }
+        self.open.calls(choice).fault(part, (reason, text), out)
     }
 
     /// Ends the call of an index or an id. Without one, all calls end, if none of them waits for

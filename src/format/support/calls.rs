@@ -5,9 +5,9 @@
 //! result after it; one that was answered has a `tool_result` of its id.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::{io, mem};
 
-use crate::event::{CallPart, Executor, Key, Kind, ToolResult, WarningCode};
+use crate::event::{CallPart, Executor, Key, Kind, Loose, Reason, ToolResult, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 
 /// The most ids of calls that are remembered. The assembler's limit comes first, but for calls of
@@ -22,11 +22,10 @@ pub(crate) struct Calls {
     by_id: BTreeMap<String, KnownCall>,
     /// The numbers of the calls that have a place of their own.
     by_place: BTreeMap<u64, u64>,
-    /// The numbers of the calls that have not ended and have an id.
+    /// The numbers of the calls that have an id and are not whole.
     open: BTreeSet<u64>,
-    /// The numbers of the calls that are whole, and end with their result or where it is known
-    /// that they have none.
-    held: BTreeSet<u64>,
+    /// True if calls are held, that may have no result.
+    has_held: bool,
     /// The ids of results that came before their calls.
     early: BTreeSet<String>,
     /// The ids of calls that are known to have failed, and whose results have not come.
@@ -69,6 +68,25 @@ impl Calls {
         out.call_end(self.choice, key)
     }
 
+    /// A call must not be run: it ends, and if it has ended, it is taken back.
+    pub(crate) fn fault(
+        &mut self,
+        part: CallPart,
+        fault: (Reason, &str),
+        out: &mut EventOut,
+    ) -> Done {
+        let known = part.id.and_then(|id| Some((id, self.whole_number(id)?)));
+        let key = match known {
+            Some((_, number)) => Key::Index(number),
+            None => self.part(part, out)?,
+        };
+        if let Key::Index(number) = key {
+            self.open.remove(&number);
+        }
+        out.call_fault(self.choice, key, fault.0, fault.1)?;
+        known.map_or(Ok(()), |(id, _)| out.withdraw_call(id))
+    }
+
     /// All calls have come to their end.
     pub(crate) fn end_all(&mut self, out: &mut EventOut) -> Done {
         self.open.clear();
@@ -96,59 +114,43 @@ impl Calls {
         self.by_id.contains_key(id)
     }
 
-    /// True if the call of this id has come to its end.
-    pub(crate) fn has_ended(&self, id: &str) -> bool {
-        self.by_id.get(id).is_some_and(|call| !self.open.contains(&call.number))
-    }
-
-    /// The key of the call of this id, if it is held. It's taken to end now.
-    pub(crate) fn take_held(&mut self, id: &str) -> Option<Key> {
-        let number = self.by_id.get(id)?.number;
-        self.held.remove(&number).then(|| {
-            self.open.remove(&number);
-            Key::Index(number)
-        })
-    }
-
     /// Returns the number of the call of this id, if that is whole.
     pub(crate) fn whole_number(&self, id: &str) -> Option<u64> {
         let number = self.by_id.get(id)?.number;
-        (!self.open.contains(&number) || self.held.contains(&number)).then_some(number)
-    }
-
-    /// The key of the call of this id, if it is open. It's taken to end now.
-    pub(crate) fn close(&mut self, id: &str) -> Option<Key> {
-        let number = self.by_id.get(id)?.number;
-        self.open.remove(&number).then_some(Key::Index(number))
+        (!self.open.contains(&number)).then_some(number)
     }
 
     /// The call of this id has come to its end.
     pub(crate) fn end(&mut self, id: &str, out: &mut EventOut) -> Done {
-        self.close(id).map_or(Ok(()), |key| out.call_end(self.choice, key))
+        self.key(id).map_or(Ok(()), |key| self.end_key(key, out))
     }
 
     /// The call of this key is whole, but who sent it may run it as well: it ends with its
     /// result, or when it is [released](Calls::release).
     pub(crate) fn hold(&mut self, key: Key, out: &mut EventOut) -> Done {
-        match key {
-            Key::Index(number) if self.open.contains(&number) => {
-                self.held.insert(number);
-                Ok(())
-            }
-            _ => out.call_end(self.choice, key),
+        if let Key::Index(number) = key {
+            self.open.remove(&number);
         }
+        self.has_held = true;
+        out.hold_call(self.choice, key)
     }
 
     /// The call of this id is whole, as in [`hold`](Calls::hold).
     pub(crate) fn hold_id(&mut self, id: &str, out: &mut EventOut) -> Done {
-        let key = self.by_id.get(id).map(|call| Key::Index(call.number));
-        key.map_or(Ok(()), |key| self.hold(key, out))
+        self.key(id).map_or(Ok(()), |key| self.hold(key, out))
     }
 
     /// The calls that are whole and have no result are the caller's to run.
     pub(crate) fn release(&mut self, out: &mut EventOut) -> Done {
-        let held = std::mem::take(&mut self.held);
-        held.into_iter().try_for_each(|number| self.end_key(Key::Index(number), out))
+        match mem::take(&mut self.has_held) {
+            true => out.emit(self.choice, Kind::Loose(Loose::Released)),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the key of the latest call of this id.
+    fn key(&self, id: &str) -> Option<Key> {
+        Some(Key::Index(self.by_id.get(id)?.number))
     }
 
     /// True if the call of this id has its result.
@@ -163,22 +165,13 @@ impl Calls {
         }
     }
 
-    /// A result. The call that it answers has ended; if there is none, that's
-    /// said.
+    /// A result: the call that it answers is whole. If there is none, that's said.
     pub(crate) fn result(&mut self, mut result: ToolResult, out: &mut EventOut) -> Done {
-        let is_blank = result.id.trim_ascii().is_empty();
-        let oldest = self.held.first().filter(|_| is_blank).copied();
-        let of_oldest = |(_, call): &(&String, &KnownCall)| Some(call.number) == oldest;
-        if let Some((id, _)) = self.by_id.iter().find(of_oldest) {
-            let id = id.clone();
-            return self.result(ToolResult { id: &id, ..result }, out);
-        }
         if self.failed.remove(result.id) {
             result.is_error = Some(true);
         }
         match self.by_id.get_mut(result.id) {
-            // It names none: the assembler finds its call, if none is held.
-            None if is_blank => {}
+            None if result.id.trim_ascii().is_empty() => {}
             None => {
                 let message = "a result came for a call that is not in the message";
                 out.warn(WarningCode::OrphanToolResult, message)?;
@@ -187,14 +180,11 @@ impl Calls {
             }
             Some(call) => {
                 call.is_answered = true;
+                let key = Key::Index(call.number);
                 if self.open.contains(&call.number) {
-                    if !self.held.remove(&call.number) {
-                        let warning = "a call had its result before its end";
-                        out.warn(WarningCode::MissingCallEnd, warning)?;
-                    }
-                    let (key, executor) = (Key::Index(call.number), Some(Executor::Agent));
-                    out.call(self.choice, CallPart { key, executor, ..CallPart::default() })?;
-                    self.end(result.id, out)?;
+                    let warning = "a call had its result before its end";
+                    out.warn(WarningCode::MissingCallEnd, warning)?;
+                    self.hold(key, out)?;
                 }
             }
         }
@@ -238,18 +228,10 @@ impl Calls {
         out: &mut EventOut,
     ) -> io::Result<CallPart<'a>> {
         let id = part.id.filter(|id| !id.trim_ascii().is_empty());
-        let known = id.and_then(|id| self.by_id.get(id)).copied();
-        match known {
-            Some(call)
-                if self.open.contains(&call.number) && !self.held.contains(&call.number)
-                    || part.name.is_none() =>
-            {
-                return Ok(CallPart { key: Key::Index(call.number), id, ..part });
-            }
-            Some(first) if self.held.remove(&first.number) => {
-                self.end_key(Key::Index(first.number), out)?;
-            }
-            _ => {}
+        if let Some(call) = id.and_then(|id| self.by_id.get(id))
+            && (part.name.is_none() || self.open.contains(&call.number))
+        {
+            return Ok(CallPart { key: Key::Index(call.number), id, ..part });
         }
         let number = self.count;
         self.count += 1;

@@ -55,7 +55,7 @@ impl<'o> EventOut<'o> {
     /// body without a finish reason.
     pub(crate) fn unclosed(&mut self, decode: impl FnOnce(&mut EventOut<'_>) -> Done) -> Done {
         let pass_on = |event: &Event<'_>, emit: &mut Emit<'_>| match event.kind {
-            Kind::Loose(Loose::CallEnd(_)) => Ok(()),
+            Kind::Loose(Loose::CallEnd(_) | Loose::CallHeld(_)) => Ok(()),
             _ => emit(event),
         };
         self.intercept(pass_on, decode)
@@ -65,7 +65,11 @@ impl<'o> EventOut<'o> {
     /// lost that may have been a part of it.
     pub(crate) fn distrusted(&mut self, decode: &mut dyn FnMut(&mut EventOut<'_>) -> Done) -> Done {
         let pass_on = |event: &Event<'_>, emit: &mut Emit<'_>| {
-            if let Kind::Loose(Loose::CallEnd(_)) | Kind::Finish(_) = event.kind {
+            let ends_calls = matches!(
+                event.kind,
+                Kind::Loose(Loose::CallEnd(_) | Loose::Released) | Kind::Finish(_)
+            );
+            if ends_calls {
                 emit(&Kind::Loose(Loose::Lost).into())?;
             }
             emit(event)
@@ -229,6 +233,12 @@ impl<'o> EventOut<'o> {
     pub fn call_end(&mut self, choice: u64, key: Key) -> Done {
         self.flush_slot(choice, Slot::Call(key))?;
         self.emit(choice, Kind::Loose(Loose::CallEnd(CallEnd { key, fault: None })))
+    }
+
+    /// Emits that a call is whole, and ends with its result or when its choice's are released.
+    pub(crate) fn hold_call(&mut self, choice: u64, key: Key) -> Done {
+        self.flush_slot(choice, Slot::Call(key))?;
+        self.emit(choice, Kind::Loose(Loose::CallHeld(key)))
     }
 
     /// Emits the end of a call that must not be run: the reason, and its text as the model wrote it.
