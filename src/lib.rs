@@ -136,7 +136,7 @@
 //! `Input` and feeds a `Pipeline`, whose framer is an `AutoFramer` around one [`frame::Framer`] and
 //! whose decoder an `AutoDecoder` around one [`format::Decoder`], with `Repeats` beside both. Its
 //! sink is a `Witness` (exit status, errors on standard error) around a `Join` (`--join`) around the
-//! `Ndjson` that writes into an `Output`. `classify` puts a `Capped` (`--max-memory`) before it.
+//! `Ndjson` that writes into a `BufferedOutput`. `classify` puts a `Capped` (`--max-memory`) before it.
 //!
 //! # Words
 //!
@@ -281,8 +281,8 @@ pub mod internals {
         commands::{InputReader, describe},
         detect::{AutoFramer, Verdict, explain},
         event::loose::{CallEnd, Loose},
-        io::{Ended, Input, Output, Progress, Read, Signals, Task, pump, report_on},
-        json::{Scanner, Status as JsonStatus},
+        io::{BufferedOutput, Ended, Input, Progress, Read, Signals, Task, pump, report_on},
+        json::{JsonStatus, Scanner},
         status::{Status, Witness},
     };
 }

@@ -50,7 +50,7 @@ struct OpenTurn {
     format: String,
     /// None if the format has no requests.
     request: Option<&'static Request>,
-    turn: turn::Turn,
+    turn: turn::TurnDraft,
     /// The plain text, as it came.
     text: Option<String>,
     /// The indexes of the calls that came in its text.
@@ -105,7 +105,7 @@ impl OpenTurn {
         OpenTurn {
             format: format.to_owned(),
             request: row.and_then(|row| row.request),
-            turn: turn::Turn::default(),
+            turn: turn::TurnDraft::default(),
             text: is_text.then(String::new),
             written: BTreeSet::new(),
             made: None,

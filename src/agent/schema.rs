@@ -6,7 +6,7 @@ use anyhow::bail;
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-use crate::json::{self, Fault, FromJson, RawJson, Reader, Str};
+use crate::json::{self, FromJson, RawJson, ReadError, Reader, Str};
 
 /// The most places that are named to the model where arguments do not fit.
 const MAX_MISFITS: usize = 8;
@@ -145,7 +145,7 @@ fn value(
     depth: usize,
     standin: &Standin,
     strange: &mut usize,
-) -> Result<Value, Fault> {
+) -> Result<Value, ReadError> {
     let first = reader.peek()?;
     let found = match first {
         b'{' | b'[' if depth == MAX_DEPTH => {

@@ -11,7 +11,7 @@ use crate::event::{
     Arguments, CallInput, CallPart, Done, Executor, InvalidToolCall, Key, Kind, Reason, ToolCall,
     ToolCallDelta, ToolCallStart, WarningCode, Withdrawn, is_blank,
 };
-use crate::json::{self, Minifier, Scanner, Status};
+use crate::json::{self, JsonStatus, Minifier, Scanner};
 
 const JOINED_NAME: Inference = (WarningCode::JoinedName, "the name of a call came in pieces");
 const UNKNOWN_TOOL: Inference =
@@ -108,7 +108,7 @@ impl AssembledCall {
 
     /// True if the arguments so far are one whole JSON value.
     pub(super) fn is_whole(&self) -> bool {
-        self.scanner.status() == Status::Whole
+        self.scanner.status() == JsonStatus::Whole
     }
 
     /// True if it could be run as it is, were it closed now.
@@ -137,7 +137,7 @@ impl AssembledCall {
 
     /// True if it has arguments that are no whole JSON value.
     pub(super) fn is_broken(&self) -> bool {
-        !self.is_free && !matches!(self.scanner.status(), Status::Whole | Status::Empty)
+        !self.is_free && !matches!(self.scanner.status(), JsonStatus::Whole | JsonStatus::Empty)
     }
 
     /// True if its arguments so far are a whole object.
@@ -147,13 +147,13 @@ impl AssembledCall {
 
     /// True if nothing has come for its arguments, or no more than a placeholder.
     pub(super) fn is_bare(&self) -> bool {
-        self.scanner.status() == Status::Empty
+        self.scanner.status() == JsonStatus::Empty
             && self.placeholder.as_deref().is_none_or(is_empty_object)
     }
 
     /// True if its arguments do not show whether they were cut: there are none, or they may go on.
     pub(super) fn is_unsure(&self) -> bool {
-        !self.is_free && (self.is_bare() || self.scanner.status() == Status::Open)
+        !self.is_free && (self.is_bare() || self.scanner.status() == JsonStatus::Open)
     }
 
     /// True if its fragments do not repeat its arguments from their beginning.
@@ -503,7 +503,7 @@ impl AssembledCall {
     fn settle_arguments(&mut self, out: &mut ChoiceOut<'_, '_>) -> Done {
         let may_settle = self.fault.is_none() || self.is_taken_back();
         if let Some(given) = self.placeholder.take().filter(|_| may_settle) {
-            if self.scanner.status() == Status::Empty {
+            if self.scanner.status() == JsonStatus::Empty {
                 self.add_arguments(Arguments::Done(&given), out.config());
             } else if !is_empty_object(&given) && self.differs_from(&given) {
                 out.warn(OTHER_ARGUMENTS, Some(self.index))?;
@@ -556,7 +556,7 @@ impl AssembledCall {
         let (json, inference) = match self.object(out.config().max_depth) {
             Ok(found) => found,
             Err(reason) => {
-                if self.scanner.status() == Status::TooDeep {
+                if self.scanner.status() == JsonStatus::TooDeep {
                     out.warn(TOO_DEEP, Some(self.index))?;
                 }
                 return Ok(Err(reason));
@@ -596,10 +596,12 @@ impl AssembledCall {
     fn object(&self, max_depth: usize) -> Result<(Cow<'_, str>, Option<Inference>), Reason> {
         let text = self.arguments.trim_ascii();
         match self.scanner.status() {
-            Status::Whole => {}
-            Status::Empty => return Ok(("{}".into(), None)),
-            Status::Open if !self.is_ended_by_model => return Err(Reason::Truncated),
-            Status::Open | Status::Bad | Status::TooDeep => return Err(Reason::Malformed),
+            JsonStatus::Whole => {}
+            JsonStatus::Empty => return Ok(("{}".into(), None)),
+            JsonStatus::Open if !self.is_ended_by_model => return Err(Reason::Truncated),
+            JsonStatus::Open | JsonStatus::Bad | JsonStatus::TooDeep => {
+                return Err(Reason::Malformed);
+            }
         }
         match text.as_bytes().first() {
             Some(b'{') => Ok((text.into(), None)),
@@ -644,5 +646,5 @@ fn is_empty_object(json: &str) -> bool {
 fn is_object(text: &str, max_depth: usize) -> bool {
     let mut scanner = Scanner::new(max_depth);
     scanner.push_all(text.as_bytes());
-    scanner.status() == Status::Whole && text.trim_ascii_start().starts_with('{')
+    scanner.status() == JsonStatus::Whole && text.trim_ascii_start().starts_with('{')
 }

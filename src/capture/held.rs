@@ -13,7 +13,7 @@ use crate::convert::{self, OneMessage, Options, UniqueIds};
 use crate::cut::Cut as _;
 use crate::event::{CallInput, Event, Kind, Start};
 use crate::format::support::object::Object;
-use crate::format::{Call, Request};
+use crate::format::{NativeCall, Request};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink::Sink;
 
@@ -108,12 +108,12 @@ impl Sink for HeldReader<'_> {
 
 impl GivenCall {
     /// True if this is it, as a request shows it.
-    fn is(&self, call: &Call) -> bool {
+    fn is(&self, call: &NativeCall) -> bool {
         call.id.as_deref() == Some(&*self.id) || self.is_like(call)
     }
 
     /// True if it has the same name and input.
-    fn is_like(&self, call: &Call) -> bool {
+    fn is_like(&self, call: &NativeCall) -> bool {
         let own = Object::new(&call.json);
         let input = own.get("function.arguments|arguments|input|args");
         let value = |json: &str| serde_json::from_str::<Value>(json).ok();
@@ -161,7 +161,7 @@ pub(crate) fn next(answers: &[&HeldAnswer], request: &Object<'_>, row: Option<&R
 
 /// What the model said without a word of the user's between, as a request shows it.
 struct HeldTurn {
-    calls: Vec<Call>,
+    calls: Vec<NativeCall>,
     /// The strings of each name in an element, without white space: a text may have come in pieces.
     texts: Vec<(String, String)>,
     /// True if there was nothing of it.

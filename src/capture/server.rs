@@ -15,7 +15,9 @@ use crate::capture::tape::Tape;
 use crate::convert::{self, Converter, OneMessage, Options};
 use crate::event::Output;
 use crate::format::support::object::Object;
-use crate::format::{Envelope, FORMATS, Format, Known, Losses, Reply, Writing, aside, reply_of};
+use crate::format::{
+    FORMATS, Format, Known, Losses, RecordEnvelope, Reply, Writing, aside, reply_of,
+};
 use crate::io::http::HttpRequest;
 use crate::json::{self, Line, members};
 use crate::pipeline::{Config, Pipeline};
@@ -153,7 +155,7 @@ impl Server {
         let framing = address.map(|(_, framing)| *framing);
         let streams = || asked.and_then(|format| format.request).map(|row| row.streams);
         let is_whole = match framing {
-            Some(framing) => Some(framing == Envelope::BODY.framing),
+            Some(framing) => Some(framing == RecordEnvelope::BODY.framing),
             None => asks.flag("stream").or_else(streams).map(|streams| !streams),
         };
         let file = Some(capture.name.clone());

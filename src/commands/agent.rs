@@ -15,7 +15,7 @@ use crate::commands::request::{named, read_request};
 use crate::commands::tools::{Hands, row};
 use crate::commands::{lost, needs_pipe, shown};
 use crate::format::turn::Request;
-use crate::io::{Children, Original, Output, Signals, Stalled, die, report};
+use crate::io::{BufferedOutput, Children, Original, Signals, Stalled, die, report};
 use crate::pipeline::Config;
 use crate::request::{self, Refused, RequestBody};
 use crate::sink::{Label, Ndjson, People, Sink};
@@ -50,7 +50,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     };
     let runner = Runner::new(&tools, &running, Approval::new(&rules, &signals));
     let children = Children::new(&signals)?;
-    let out = Output::standard_until(options.deadline);
+    let out = BufferedOutput::standard_until(options.deadline);
     let mut out: Box<dyn Sink> = match args.show {
         true => {
             let look = look(&args.parts, ColorChoice::Auto, args.plain);

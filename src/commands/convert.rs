@@ -9,8 +9,8 @@ use crate::commands::exchanges::{Stream, StreamSource, fail, may_be_cassette};
 use crate::commands::reader::InputReader;
 use crate::commands::{Inputs, conclude, lost, print, shown};
 use crate::convert::{self, Converter, OneMessage, Options};
-use crate::format::{Carry, Envelope, Info, Losses, Writing};
-use crate::io::{Output, die, pump, report, report_on};
+use crate::format::{Carry, Info, Losses, RecordEnvelope, Writing};
+use crate::io::{BufferedOutput, die, pump, report, report_on};
 use crate::pipeline::Pipeline;
 use crate::sink::Capped;
 use crate::status::{Outcome, Status, Witness};
@@ -33,7 +33,7 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     let strict = args.reading.wire.strict;
     let (mut status, mut rest) = (Status::new(strict), Status::new(strict));
     let (mut seen, mut losses) = (0_u64, Losses::default());
-    let converter = Converter::new(Output::standard(), writing, &options, &mut losses);
+    let converter = Converter::new(BufferedOutput::standard(), writing, &options, &mut losses);
     let max = args.reading.wire.max_memory.0;
     let witness = Witness::new(converter, &mut status, shown(name), io::stderr());
     let mut sink = OneMessage::new(Capped::new(witness, max), args.message, &mut seen);
@@ -96,7 +96,11 @@ fn options(args: &Convert, writing: &'static Writing) -> anyhow::Result<Options>
     })
 }
 
-fn find(to: &str, writing: &'static Writing, name: &str) -> anyhow::Result<&'static Envelope> {
+fn find(
+    to: &str,
+    writing: &'static Writing,
+    name: &str,
+) -> anyhow::Result<&'static RecordEnvelope> {
     let found = writing.envelopes.iter().find(|envelope| envelope.framing == name);
     found.with_context(|| {
         let names: Vec<_> = writing.envelopes.iter().map(|envelope| envelope.framing).collect();

@@ -10,13 +10,13 @@ use crate::commands::{Inputs, conclude, lost, shown};
 use crate::detect::{self, Verdict};
 use crate::event::Code;
 use crate::format::Format;
-use crate::io::{Ended, Input, Output, Read, die, report_error, report_on};
+use crate::io::{BufferedOutput, Ended, Input, Read, die, report_error, report_on};
 use crate::json;
 use crate::status::{Outcome, Status};
 
 pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
     let inputs = Inputs::with_folders(&args.files)?;
-    let mut out = Output::standard();
+    let mut out = BufferedOutput::standard();
     let mut status = Status::default();
     let mut separator = "";
     for name in &inputs.names {

@@ -6,7 +6,7 @@ use crate::cli::Frames;
 use crate::detect::AutoFramer;
 use crate::event::Code;
 use crate::frame::{FaultKind, FrameConfig, Framed};
-use crate::io::{Output, Task, die, pump, report_error, report_on};
+use crate::io::{BufferedOutput, Task, die, pump, report_error, report_on};
 use crate::sink::{self, Label, error_code};
 use crate::status::Status;
 
@@ -15,7 +15,7 @@ use crate::commands::{Inputs, conclude, lost};
 
 pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
     let inputs = Inputs::with_folders(&args.files)?;
-    let mut out = Output::standard();
+    let mut out = BufferedOutput::standard();
     let mut status = Status::new(args.strict);
     let (strict, max_event) = (args.strict, args.max_event.0);
     let config = FrameConfig { strict, max_event, ..FrameConfig::default() };
@@ -62,7 +62,7 @@ struct Printer<'a> {
 
 /// Writes frames and faults to standard output, faults to standard error as well.
 struct Reporter<'a> {
-    sink: sink::Frames<&'a mut Output>,
+    sink: sink::Frames<&'a mut BufferedOutput>,
     status: &'a mut Status,
     name: &'a str,
     stderr: &'a mut dyn Write,

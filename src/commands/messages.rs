@@ -9,7 +9,7 @@ use clap::ColorChoice;
 
 use crate::capture::Rhythm;
 use crate::cli::{ChoiceFilter, Classify, Parse, Printing, ReadOptions, Show, ShownPart};
-use crate::io::{Ended, Output, Progress, columns, die, pump, report, report_on};
+use crate::io::{BufferedOutput, Ended, Progress, columns, die, pump, report, report_on};
 use crate::pipeline::{Config, Pipeline};
 use crate::sink;
 use crate::sink::{
@@ -142,7 +142,7 @@ impl<'a> Job<'a> {
 
     /// Reads one input after the other.
     fn run(&self) -> anyhow::Result<Status> {
-        let mut out = Output::standard();
+        let mut out = BufferedOutput::standard();
         let mut status = Status::default();
         for name in &self.inputs.names {
             let mut read = |source: StreamSource<'_>, _: &mut dyn Write, status: &mut Status| {
@@ -162,7 +162,7 @@ impl<'a> Job<'a> {
     /// Reads `threads` inputs at once. After a signal, those that are being read are finished, and no
     /// other is begun: the caller dies by it.
     fn run_parallel(&self, threads: usize) -> Result<Status, Lost> {
-        let mut out = Output::standard();
+        let mut out = BufferedOutput::standard();
         let mut status = Status::default();
         let Inputs { names, signals } = &self.inputs;
         let next = names.iter().take_while(|_| signals.caught().is_none());

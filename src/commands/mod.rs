@@ -38,7 +38,7 @@ use clap::{ColorChoice, CommandFactory};
 
 use crate::cli::{Cli, Command, Late};
 use crate::io::{
-    Ended, Input, Output, SIGPIPE, STANDARD_INPUT, Signals, Stalled, begin, die, report,
+    BufferedOutput, Ended, Input, SIGPIPE, STANDARD_INPUT, Signals, Stalled, begin, die, report,
     report_lines, report_on,
 };
 use crate::request::Refused;
@@ -140,12 +140,12 @@ fn answer(error: clap::Error) -> anyhow::Result<u8> {
 
 /// Prints a text that is known as a whole.
 fn print(text: &str) -> anyhow::Result<u8> {
-    write_now(&mut Output::standard(), text.as_bytes())?;
+    write_now(&mut BufferedOutput::standard(), text.as_bytes())?;
     Ok(0)
 }
 
 /// Writes what is complete, at once.
-fn write_now(out: &mut Output, bytes: &[u8]) -> Result<(), Lost> {
+fn write_now(out: &mut BufferedOutput, bytes: &[u8]) -> Result<(), Lost> {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(lost)
 }
 

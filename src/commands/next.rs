@@ -13,8 +13,8 @@ use crate::commands::tools::Hands;
 use crate::commands::{conclude, lost, needs_pipe, print, shown};
 use crate::event::{Event, Kind, Pieces};
 use crate::io::{
-    Original, Output, Progress, Signals, can_write, die, pump, read_whole, report, report_on,
-    write_whole,
+    BufferedOutput, Original, Progress, Signals, can_write, die, pump, read_whole, report,
+    report_on, write_whole,
 };
 use crate::pipeline::{Config, Pipeline};
 use crate::request::{self, CallResult, Fate, GrowthOptions, LastMessage, Refused};
@@ -31,7 +31,7 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let (mut body, bytes) = read_request(&args.request)?;
     let user = args.user.as_deref().map(words).transpose()?;
     let given = results.map(read_results).transpose()?;
-    let mut out = Output::standard();
+    let mut out = BufferedOutput::standard();
     let mut sink: Box<dyn Sink> = match target {
         Some(_) => Box::new(Ndjson::new(&mut out, Label::default())),
         None => Box::new(Ndjson::new(io::sink(), Label::default())),

@@ -12,7 +12,9 @@ use crate::commands::check::CaptureParts;
 use crate::commands::redact::{left, redact};
 use crate::commands::{Inputs, conclude, lost, needs_pipe, shown};
 use crate::event::Code;
-use crate::io::{Output, Progress, Task, die, is_standard_input, pump, report_error, report_on};
+use crate::io::{
+    BufferedOutput, Progress, Task, die, is_standard_input, pump, report_error, report_on,
+};
 use crate::pipeline::Config;
 use crate::status::{Outcome, Status};
 
@@ -23,7 +25,7 @@ pub(super) fn record(args: &RecordCommand) -> anyhow::Result<u8> {
     }
     needs_pipe("pipe a stream in")?;
     let inputs = Inputs::new(&[])?;
-    let (mut out, mut status) = (Output::standard(), Status::default());
+    let (mut out, mut status) = (BufferedOutput::standard(), Status::default());
     let Some(mut input) = inputs.open("-", &mut io::stderr(), &mut status) else {
         return Ok(status.code(false));
     };
@@ -167,7 +169,7 @@ struct Recording<'a> {
     kept: Option<RecordingFiles>,
     /// The number of bytes that have been fed.
     length: u64,
-    out: &'a mut Output,
+    out: &'a mut BufferedOutput,
     status: &'a mut Status,
 }
 

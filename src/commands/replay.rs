@@ -14,8 +14,8 @@ use crate::commands::{listen, lost, needs_pipe};
 use crate::event::Code;
 use crate::io::http::{HttpRequest, NoRequest};
 use crate::io::{
-    Output, STANDARD_INPUT, Signals, input_until, read_whole, report, report_error, report_on,
-    wait_beside_output,
+    BufferedOutput, STANDARD_INPUT, Signals, input_until, read_whole, report, report_error,
+    report_on, wait_beside_output,
 };
 use crate::status::Outcome;
 
@@ -88,7 +88,7 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
     if is_server {
         return serve(Service::new(args, captures, None)?, args, &signals);
     }
-    let mut out = Output::standard();
+    let mut out = BufferedOutput::standard();
     for plan in &plans {
         let write = &mut |bytes: &[u8]| out.write_all(bytes).and_then(|()| out.flush());
         play(plan, write, &mut |time| wait_beside_output(time, &signals)).map_err(lost)?;
@@ -136,7 +136,7 @@ fn recorded(
 fn one_exchange(service: &Service, signals: &Signals) -> anyhow::Result<u8> {
     needs_pipe("--http reads a request from it")?;
     service.note_several();
-    let mut out = Output::standard();
+    let mut out = BufferedOutput::standard();
     let mut input = input_until(signals, Instant::now() + service.patience);
     let mut held = service.room.held();
     let request = HttpRequest::read(&mut input, &mut out, service.max_body, &mut held);

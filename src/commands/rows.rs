@@ -11,7 +11,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use crate::cli::Classify;
 use crate::cut::Cut as _;
 use crate::frame::without_mark;
-use crate::io::{Output, Progress, Task, die, pump, report};
+use crate::io::{BufferedOutput, Progress, Task, die, pump, report};
 use crate::pipeline::Config;
 use crate::rows::{AnswerPlace, RowReader};
 use crate::sink;
@@ -43,7 +43,7 @@ pub(super) fn rows(args: &Classify, field: &AnswerPlace, config: &Config) -> any
     let (written, read) = thread::scope(|scope| {
         let cutter = Cutter::new(wire.max_event.0, filled, empties);
         let read = scope.spawn(|| cutter.read(&inputs));
-        let (mut out, sum) = (Output::standard(), &mut sum);
+        let (mut out, sum) = (BufferedOutput::standard(), &mut sum);
         let work = |batch: RowBatch| batch.read(&reader);
         let written = in_order(threads, batches.into_iter(), work, move |mut batch| {
             batch.write(&mut out, sum)?;
@@ -221,7 +221,7 @@ impl RowBatch {
     }
 
     /// Writes what was read, and adds it to the sum of all.
-    fn write(&mut self, out: &mut Output, sum: &mut RowCount) -> Result<(), Lost> {
+    fn write(&mut self, out: &mut BufferedOutput, sum: &mut RowCount) -> Result<(), Lost> {
         write_now(out, &self.out)?;
         let unreported = MAX_REPORTED.saturating_sub(sum.failed);
         for line in self.stderr.iter().take(usize::try_from(unreported).unwrap_or(0)) {

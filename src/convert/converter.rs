@@ -13,7 +13,7 @@ use crate::event::{
 };
 use crate::format::write::Part;
 use crate::format::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Losses, Message, Records, Writing,
+    BlockKind, Carry, Encoder, Info, Losses, Message, RecordEnvelope, Records, TextBlock, Writing,
 };
 use crate::json::{self, Minifier, Str};
 use crate::sink::{Fused, Sink};
@@ -44,7 +44,7 @@ pub struct Options {
     /// Leave out what the message cost.
     pub no_usage: bool,
     /// The envelope of records, if not the usual one.
-    pub envelope: Option<&'static Envelope>,
+    pub envelope: Option<&'static RecordEnvelope>,
 }
 
 impl Default for Options {
@@ -81,7 +81,7 @@ pub struct Converter<'r, W: Write> {
     /// The end of the choice that is written, if it is not the first.
     ending: Option<Owned<Finish<'static>>>,
     /// The block that is open.
-    block: Option<Block>,
+    block: Option<TextBlock>,
     /// The parts of the message, if it is gathered.
     parts: Vec<Part>,
     usage: Option<Owned<Usage<'static>>>,
@@ -161,8 +161,8 @@ impl<'r, W: Write> Converter<'r, W> {
         options: &Options,
         losses: &'r mut Losses,
     ) -> Self {
-        let usual = writing.envelopes.first().unwrap_or(&Envelope::NDJSON);
-        let envelope = if options.whole { &Envelope::BODY } else { usual };
+        let usual = writing.envelopes.first().unwrap_or(&RecordEnvelope::NDJSON);
+        let envelope = if options.whole { &RecordEnvelope::BODY } else { usual };
         Converter {
             out: Fused::new(out),
             records: Records::new(writing, options.envelope.unwrap_or(envelope)),
@@ -278,7 +278,7 @@ impl<'r, W: Write> Converter<'r, W> {
             _ => {}
         }
         let (text, parts, signature) = (String::new(), Vec::new(), None);
-        let block = Block { choice, kind, text, parts, signature };
+        let block = TextBlock { choice, kind, text, parts, signature };
         self.write(|encoder, out| encoder.open(&block, out));
         self.block = Some(block);
     }
@@ -301,7 +301,7 @@ impl<'r, W: Write> Converter<'r, W> {
     fn reasoning(&mut self, choice: u64, thought: &Reasoning<'_>) {
         self.begin();
         let Reasoning { text, signature, redacted, part, item_id } = *thought;
-        let is_open = |block: &Block| {
+        let is_open = |block: &TextBlock| {
             block.choice == choice && matches!(block.kind, BlockKind::Reasoning { .. })
         };
         let kind = || BlockKind::Reasoning { item_id: item_id.map(str::to_owned) };
@@ -557,7 +557,7 @@ impl<'r, W: Write> Converter<'r, W> {
         let mut latest = Rank::Thought;
         for part in &self.parts {
             let rank = match part {
-                Part::Block(Block { kind: BlockKind::Reasoning { .. }, .. }) => Rank::Thought,
+                Part::Block(TextBlock { kind: BlockKind::Reasoning { .. }, .. }) => Rank::Thought,
                 Part::Block(_) => Rank::Text,
                 Part::Redacted(_) if !self.loses(Info::Redacted) => Rank::Thought,
                 Part::Call(call) if call.get().executor.is_none() => Rank::Call,

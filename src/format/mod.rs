@@ -45,7 +45,7 @@ pub(crate) mod text;
 pub(crate) mod turn;
 pub(crate) mod write;
 
-pub use crate::json::{Fault, FieldKey, FromJson, Line, Reader};
+pub use crate::json::{FieldKey, FromJson, Line, ReadError, Reader};
 pub use crate::row_error::RowError;
 pub use format::{Decoder, Format, FormatDecoder, Record};
 #[cfg(feature = "cli")]
@@ -62,8 +62,8 @@ pub(crate) use support::finish::normalise;
 pub use support::payload::{Payload, payload, read_records as read};
 pub use table::{FORMATS, find};
 pub use turn::{
-    Answer, Appended, Call, Declaration, Ending, Incomplete, Request, ToolChoice, Turn,
+    Answer, Appended, Declaration, Ending, Incomplete, NativeCall, Request, ToolChoice, TurnDraft,
 };
 pub use write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Losses, Message, Records, Writing,
+    BlockKind, Carry, Encoder, Info, Losses, Message, RecordEnvelope, Records, TextBlock, Writing,
 };

@@ -1,7 +1,7 @@
 //! The way back: what the next request has to hold of an answer, in the provider's own JSON.
 //!
 //! A format whose provider has a conversation gives a [`Request`]: which member of a request the
-//! conversation is, a [`Turn`] that gathers what came of an answer, and how results, tools and a
+//! conversation is, a [`TurnDraft`] that gathers what came of an answer, and how results, tools and a
 //! choice of tools are written. Formats that are one provider's kin share one.
 
 use std::borrow::Cow;
@@ -27,9 +27,9 @@ pub struct Request {
     /// id of the last answer. The list then holds only what is new.
     pub by_id: Option<&'static str>,
     /// Adds the next piece of an object of the message.
-    pub add: fn(turn: &mut Turn, of: Of, piece: Piece<'_>),
+    pub add: fn(turn: &mut TurnDraft, of: Of, piece: Piece<'_>),
     /// The message ended well: returns what is to be appended.
-    pub finish: fn(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete>,
+    pub finish: fn(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete>,
     /// Fits the elements of a turn to the request that they are appended to: its ids, what a server
     /// that stores nothing can read.
     pub fit: fn(request: &str, append: Vec<String>) -> Vec<String>,
@@ -39,7 +39,7 @@ pub struct Request {
     /// `marks`: an answer may follow it.
     pub paused: &'static [&'static str],
     /// The calls in the elements of a turn that the caller has to answer, in their order.
-    pub calls: fn(append: &[String]) -> Vec<Call>,
+    pub calls: fn(append: &[String]) -> Vec<NativeCall>,
     /// The elements that answer calls: all calls of the turn, in their order.
     pub results: fn(answers: &[Answer<'_>]) -> Vec<String>,
     /// The element that is a user's text: where results stand in text.
@@ -91,14 +91,14 @@ impl Shape {
 /// What the next request has to hold of one choice of a message, put together from the pieces of the
 /// provider's own JSON.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub struct TurnDraft {
     /// The members of the message itself.
     pub(crate) message: Draft,
     /// Its calls, and whatever else it is a list of.
     pub(crate) objects: Drafts,
 }
 
-impl Turn {
+impl TurnDraft {
     /// Takes out all objects of which something goes back.
     pub(crate) fn take(&mut self, ending: &Ending) -> Vec<Draft> {
         let objects = self.take_all(ending);
@@ -182,7 +182,7 @@ pub struct Incomplete(pub Cow<'static, str>);
 
 /// A call in a turn, as far as its answer needs it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Call {
+pub struct NativeCall {
     /// The provider's id that the answer repeats; none if it sent none.
     pub id: Option<String>,
     /// The tool's name.
@@ -197,7 +197,7 @@ pub struct Call {
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
     /// The call.
-    pub call: &'a Call,
+    pub call: &'a NativeCall,
     /// The tool's output: text, or JSON. A list of MCP's blocks of content is translated into the
     /// provider's; one of the provider's own passes as it is.
     pub output: Output<'a>,

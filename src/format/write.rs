@@ -22,7 +22,7 @@ pub struct Writing {
     /// A new encoder of one message.
     pub encoder: fn() -> Box<dyn Encoder>,
     /// The envelopes that its records may have; the first one is usual.
-    pub envelopes: &'static [Envelope],
+    pub envelopes: &'static [RecordEnvelope],
     /// True if a record repeats all of the message: it is kept in memory.
     pub gathers: bool,
     /// True if a message may be one body.
@@ -229,7 +229,7 @@ impl Info {
 
 /// The envelope of records.
 #[derive(Debug)]
-pub struct Envelope {
+pub struct RecordEnvelope {
     /// The name of the framing that this is.
     pub framing: &'static str,
     /// True if the name of a record stands before it, in a line `event: NAME`.
@@ -250,22 +250,27 @@ pub struct Envelope {
     pub is_body: bool,
 }
 
-impl Envelope {
+impl RecordEnvelope {
     /// Lines of data.
-    pub(crate) const SSE: Envelope =
-        Envelope { before: "data: ", idle: ": ping\n\n", ..Envelope::line("sse", "\n\n") };
+    pub(crate) const SSE: RecordEnvelope = RecordEnvelope {
+        before: "data: ",
+        idle: ": ping\n\n",
+        ..RecordEnvelope::line("sse", "\n\n")
+    };
     /// Lines of data with the names of the records.
-    pub(crate) const NAMED: Envelope = Envelope { is_named: true, ..Envelope::SSE };
+    pub(crate) const NAMED: RecordEnvelope =
+        RecordEnvelope { is_named: true, ..RecordEnvelope::SSE };
     /// A line each.
-    pub(crate) const NDJSON: Envelope = Envelope::line("ndjson", "\n");
+    pub(crate) const NDJSON: RecordEnvelope = RecordEnvelope::line("ndjson", "\n");
     /// One body, which is the only record.
-    pub(crate) const BODY: Envelope = Envelope { is_body: true, ..Envelope::line("json", "\n") };
+    pub(crate) const BODY: RecordEnvelope =
+        RecordEnvelope { is_body: true, ..RecordEnvelope::line("json", "\n") };
 
     /// Returns an envelope that ends each record so, and no more.
     pub(crate) const fn line(framing: &'static str, after: &'static str) -> Self {
         let (is_named, is_body) = (false, false);
         let (begin, before, between, end, idle) = ("", "", "", "", "");
-        Envelope { framing, is_named, begin, before, between, after, end, idle, is_body }
+        RecordEnvelope { framing, is_named, begin, before, between, after, end, idle, is_body }
     }
 }
 
@@ -273,7 +278,7 @@ impl Envelope {
 #[derive(Debug)]
 pub struct Records {
     line: Line,
-    envelope: &'static Envelope,
+    envelope: &'static RecordEnvelope,
     writing: &'static Writing,
     losses: Losses,
     /// The number of records.
@@ -284,7 +289,7 @@ pub struct Records {
 pub type Losses = std::collections::BTreeMap<Info, u64>;
 
 impl Records {
-    pub(crate) fn new(writing: &'static Writing, envelope: &'static Envelope) -> Self {
+    pub(crate) fn new(writing: &'static Writing, envelope: &'static RecordEnvelope) -> Self {
         Records { line: Line::default(), envelope, writing, losses: Losses::default(), count: 0 }
     }
 
@@ -334,7 +339,7 @@ impl Records {
 
     /// Parts the next record from the one before.
     fn part(&mut self) {
-        let Envelope { begin, between, .. } = self.envelope;
+        let RecordEnvelope { begin, between, .. } = self.envelope;
         self.line.raw(if self.count == 0 { begin } else { between });
         self.count += 1;
     }
@@ -372,7 +377,7 @@ impl Records {
 
 /// A stretch of text of one kind.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub struct TextBlock {
     /// The one of several alternative answers that this belongs to.
     pub choice: u64,
     /// The kind of the text.
@@ -406,7 +411,7 @@ pub enum BlockKind {
 #[derive(Clone, Debug)]
 pub(crate) enum Part {
     /// Text.
-    Block(Block),
+    Block(TextBlock),
     /// A redacted thought.
     Redacted(Owned<Reasoning<'static>>),
     /// A whole call.
@@ -436,17 +441,17 @@ pub trait Encoder: Send {
     /// The message begins.
     fn start(&mut self, start: &Start<'_>, out: &mut Records);
     /// A block begins.
-    fn open(&mut self, _block: &Block, _out: &mut Records) {}
+    fn open(&mut self, _block: &TextBlock, _out: &mut Records) {}
     /// The next piece of the text of the open block.
-    fn piece(&mut self, block: &Block, text: &str, out: &mut Records);
+    fn piece(&mut self, block: &TextBlock, text: &str, out: &mut Records);
     /// True if what came is held until the open block ends.
     fn keeps(&self) -> bool {
         false
     }
     /// The next part of the thought that is open begins.
-    fn part(&mut self, _block: &Block, _out: &mut Records) {}
+    fn part(&mut self, _block: &TextBlock, _out: &mut Records) {}
     /// The open block ends.
-    fn close(&mut self, _block: &Block, _out: &mut Records) {}
+    fn close(&mut self, _block: &TextBlock, _out: &mut Records) {}
     /// A redacted thought.
     fn redacted(&mut self, _choice: u64, _thought: &Reasoning<'_>, out: &mut Records) {
         out.note(Info::Redacted);

@@ -10,7 +10,7 @@ use crate::frame::framer::{
     Content, Fault, FaultKind, Frame, FrameConfig, FrameOut, Framed, Framer, Framing, Holds, Sniff,
     skip_blank,
 };
-use crate::json::{Scanner, Status};
+use crate::json::{JsonStatus, Scanner};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "json",
@@ -42,8 +42,8 @@ fn sniff_value(value: &[u8]) -> Sniff {
     let mut scanner = Scanner::new(0);
     scanner.push(value.before(ENOUGH));
     match scanner.status() {
-        Status::Bad => Sniff::No,
-        Status::Whole => Sniff::Yes,
+        JsonStatus::Bad => Sniff::No,
+        JsonStatus::Whole => Sniff::Yes,
         _ if value.len() >= ENOUGH => Sniff::Yes,
         _ => Sniff::Likely,
     }
@@ -211,12 +211,12 @@ impl JsonFramer {
         let part = rest.before(taken);
         self.offset += taken as u64;
         match self.scanner.status() {
-            Status::Whole if self.is_over() => {}
-            Status::Whole if self.held.is_empty() => {
+            JsonStatus::Whole if self.is_over() => {}
+            JsonStatus::Whole if self.held.is_empty() => {
                 self.state = ValueState::Between;
                 self.frame(part, out)?;
             }
-            Status::Whole => {
+            JsonStatus::Whole => {
                 self.state = ValueState::Between;
                 let mut held = std::mem::take(&mut self.held);
                 held.extend_from_slice(part);
@@ -226,7 +226,7 @@ impl JsonFramer {
             }
             status => {
                 self.held.extend_from_slice(part);
-                if status == Status::Bad {
+                if status == JsonStatus::Bad {
                     self.state = ValueState::Lost(Loss::Value);
                 }
             }

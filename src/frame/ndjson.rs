@@ -17,7 +17,7 @@ use crate::frame::framer::{
     Framing, Holds, Sniff, skip_blank, without_mark,
 };
 use crate::frame::leading::{is_between_bytes, without_progress};
-use crate::json::{Scanner, Status};
+use crate::json::{JsonStatus, Scanner};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "ndjson",
@@ -61,7 +61,7 @@ fn sniff(head: &[u8]) -> Sniff {
         (Some(b'{'), Some(end)) => {
             let mut scanner = Scanner::new(0);
             scanner.push_all(start.before(end));
-            if scanner.status() == Status::Whole { Sniff::Yes } else { Sniff::No }
+            if scanner.status() == JsonStatus::Whole { Sniff::Yes } else { Sniff::No }
         }
         _ => Sniff::No,
     }
@@ -79,8 +79,8 @@ fn sniff_coded(head: &[u8]) -> Sniff {
             let mut scanner = Scanner::new(0);
             scanner.push(line);
             match scanner.status() {
-                Status::Whole => Sniff::Yes,
-                Status::Open if line.len() == rest.len() => Sniff::More,
+                JsonStatus::Whole => Sniff::Yes,
+                JsonStatus::Open if line.len() == rest.len() => Sniff::More,
                 _ => Sniff::No,
             }
         }
@@ -234,7 +234,7 @@ impl Framer for Lines {
             Some((_, payload)) => {
                 let mut scanner = Scanner::new(0);
                 scanner.push_all(payload);
-                matches!(scanner.status(), Status::Open | Status::Empty)
+                matches!(scanner.status(), JsonStatus::Open | JsonStatus::Empty)
             }
             None => self.framing.is_coded() && data.len() == 1,
         };

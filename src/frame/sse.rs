@@ -17,7 +17,7 @@ use crate::frame::framer::{
     FrameOut, Framed, Framer, Framing, Holds, Sniff, is_begun_mark, lossy, without_mark,
 };
 use crate::frame::leading::{is_between_bytes, without_progress};
-use crate::json::{self, Scanner, Status};
+use crate::json::{self, JsonStatus, Scanner};
 
 pub(super) static FRAMING: Framing = Framing {
     name: "sse",
@@ -237,8 +237,8 @@ impl Sse {
     fn bare(&mut self, line: &[u8], out: &mut FrameOut<'_>) -> io::Result<()> {
         self.keep(line);
         self.is_bare = match self.status() {
-            Status::Open => true,
-            Status::Whole => false,
+            JsonStatus::Open => true,
+            JsonStatus::Whole => false,
             // The line has no end that would be wrong in a string.
             _ => self.ended,
         };
@@ -297,11 +297,11 @@ impl Sse {
 
     /// True if the data so far is a record of its own.
     fn is_record(&mut self) -> bool {
-        self.data.trim_ascii() == DONE || self.status() == Status::Whole
+        self.data.trim_ascii() == DONE || self.status() == JsonStatus::Whole
     }
 
     /// Parses the data so far.
-    fn status(&mut self) -> Status {
+    fn status(&mut self) -> JsonStatus {
         let data = &self.data;
         let scanner = self.scanner.get_or_insert_with(|| {
             let mut scanner = Scanner::new(0);

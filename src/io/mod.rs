@@ -3,7 +3,7 @@
 //!
 //! What a filter must get right and `std` does not: reads that end at once when a signal comes
 //! ([`Signals`], [`Input`]); descriptors that do not block; output that a full disk or a reader that
-//! left would lose ([`Output`]); programs that are run, and what they leave behind
+//! left would lose ([`BufferedOutput`]); programs that are run, and what they leave behind
 //! (`unix/children.rs`, `unix/leash.rs`); text on standard error that could harm a terminal or reveal a
 //! credential ([`report()`]).
 //!
@@ -32,7 +32,7 @@ pub(crate) use elsewhere::{
 };
 pub(crate) use input::STANDARD_INPUT;
 pub use input::{Input, Read};
-pub use output::Output;
+pub use output::BufferedOutput;
 pub use progress::Progress;
 pub use pump::{Ended, Task, pump};
 pub use report::report_on;

@@ -7,31 +7,31 @@ use crate::cut::Cut as _;
 use crate::io::{BLOCK, Standard};
 
 /// Buffers up to 64 KiB of small writes, and writes all of it or fails.
-pub struct Output<W = Standard> {
+pub struct BufferedOutput<W = Standard> {
     target: W,
     buffer: Vec<u8>,
 }
 
-impl Output {
+impl BufferedOutput {
     /// Returns a buffer before standard output.
     pub(crate) fn standard() -> Self {
-        Output::standard_until(None)
+        BufferedOutput::standard_until(None)
     }
 
-    /// As [`Output::standard`], given up at this time if no one reads it.
+    /// As [`BufferedOutput::standard`], given up at this time if no one reads it.
     pub(crate) fn standard_until(time: Option<Instant>) -> Self {
-        Output::new(Standard::new(time))
+        BufferedOutput::new(Standard::new(time))
     }
 }
 
-impl<W: Write> Output<W> {
+impl<W: Write> BufferedOutput<W> {
     /// Returns a buffer before any other writer.
     pub fn new(target: W) -> Self {
-        Output { target, buffer: Vec::with_capacity(BLOCK) }
+        BufferedOutput { target, buffer: Vec::with_capacity(BLOCK) }
     }
 }
 
-impl<W: Write> Write for Output<W> {
+impl<W: Write> Write for BufferedOutput<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let is_large = bytes.len() >= BLOCK / 8;
         if is_large || self.buffer.len() + bytes.len() > BLOCK {

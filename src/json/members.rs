@@ -6,7 +6,7 @@ use std::ops::Range;
 #[cfg(feature = "cli")]
 use serde::de::IgnoredAny;
 
-use crate::json::reader::{Fault, FromJson, RawJson, Reader, read, text};
+use crate::json::reader::{FromJson, RawJson, ReadError, Reader, read, text};
 use crate::json::scanner::is_json;
 use crate::json::write::{array, minify, object, quote};
 
@@ -76,7 +76,7 @@ pub(crate) fn place(text: &[u8], part: &str) -> Range<usize> {
 struct MemberList<'a>(ObjectMembers<'a>);
 
 impl<'t> FromJson<'t> for MemberList<'t> {
-    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, ReadError> {
         let mut members = Vec::new();
         reader.members(&"an object", &mut |key, reader| {
             members.push((key.into_text(), RawJson::from_json(reader)?));

@@ -39,11 +39,11 @@ pub(crate) use plain::escaped;
 pub(crate) use plain::{
     after_space, append_start, begins_with, char_length, plain_length, same_length, unescape,
 };
-pub use reader::{Fault, FieldKey, FromJson, Reader};
+pub use reader::{FieldKey, FromJson, ReadError, Reader};
 pub(crate) use reader::{
     PathStep, RawJson, Source, as_str, read, read_again, read_by, read_to, records, string, text,
 };
-pub use scanner::{Scanner, Status};
+pub use scanner::{JsonStatus, Scanner};
 pub(crate) use scanner::{is_json, is_number, whole_part};
 pub(crate) use sourced::Sourced;
 pub use string::Str;

@@ -2,7 +2,7 @@
 
 use crate::cut::Cut as _;
 use crate::json::reader::text;
-use crate::json::scanner::{ObjectPart, Scanner, Status};
+use crate::json::scanner::{JsonStatus, ObjectPart, Scanner};
 
 /// Reads the members of one object, whose text begins with its brace or white
 /// space. Takes control characters in strings, as [`Scanner::push_raw`] does.
@@ -70,9 +70,9 @@ impl ObjectReader {
     }
 
     /// Returns what is known so far.
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> JsonStatus {
         match self.scanner.status() {
-            Status::Empty => Status::Open,
+            JsonStatus::Empty => JsonStatus::Open,
             status => status,
         }
     }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(json: &str, expected: &[(&str, &str)], status: Status, taken: usize) {
+    fn check(json: &str, expected: &[(&str, &str)], status: JsonStatus, taken: usize) {
         for size in [1, 2, 3, json.len()] {
             let mut reader = ObjectReader::new(128);
             let mut got: Vec<(String, String)> = Vec::new();
@@ -151,25 +151,25 @@ mod tests {
         check(
             "{\"a\":{\"b\":[1, 2]}, \"c\":\"}\"} x",
             &[("a", "{\"b\":[1, 2]}"), ("c", "\"}\"")],
-            Status::Whole,
+            JsonStatus::Whole,
             27,
         );
-        check("{ }", &[], Status::Whole, 3);
-        check("{\"a\":12,\"b\":3}", &[("a", "12"), ("b", "3")], Status::Whole, 14);
-        check("{\"a\":1", &[("a", "1")], Status::Open, 6);
+        check("{ }", &[], JsonStatus::Whole, 3);
+        check("{\"a\":12,\"b\":3}", &[("a", "12"), ("b", "3")], JsonStatus::Whole, 14);
+        check("{\"a\":1", &[("a", "1")], JsonStatus::Open, 6);
         check(
             "{\"a\" : 1 ,\"b\\n\":\"\n\" }",
             &[("a", "1"), ("b\n", "\"\\n\"")],
-            Status::Whole,
+            JsonStatus::Whole,
             21,
         );
     }
 
     #[test]
     fn what_is_no_object() {
-        check("{\"a\" 1}", &[("a", "")], Status::Bad, 5);
-        check("{a:1}", &[], Status::Bad, 1);
-        check("{\"a\":[1}", &[("a", "[1")], Status::Bad, 7);
-        check("{\"a\":1,}", &[("a", "1")], Status::Bad, 7);
+        check("{\"a\" 1}", &[("a", "")], JsonStatus::Bad, 5);
+        check("{a:1}", &[], JsonStatus::Bad, 1);
+        check("{\"a\":[1}", &[("a", "[1")], JsonStatus::Bad, 7);
+        check("{\"a\":1,}", &[("a", "1")], JsonStatus::Bad, 7);
     }
 }

@@ -186,7 +186,7 @@ pub(crate) enum Source {
 
 /// The reason that a text was not read.
 #[derive(Debug)]
-pub enum Fault {
+pub enum ReadError {
     /// It is no JSON.
     Syntax,
     /// A field is not what it should be.
@@ -218,30 +218,30 @@ impl WrongField {
     }
 }
 
-impl Fault {
+impl ReadError {
     #[cold]
     fn at(mut self, step: impl FnOnce() -> PathStep) -> Self {
-        if let Fault::Field(field) = &mut self {
+        if let ReadError::Field(field) = &mut self {
             field.path.push(step());
         }
         self
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Syntax => f.write_str("not JSON"),
-            Fault::Field(field) => f.write_str(&field.message),
+            ReadError::Syntax => f.write_str("not JSON"),
+            ReadError::Field(field) => f.write_str(&field.message),
         }
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ReadError {}
 
-impl serde::de::Error for Fault {
+impl serde::de::Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Fault::Field(Box::new(WrongField { message: message.to_string(), path: Vec::new() }))
+        ReadError::Field(Box::new(WrongField { message: message.to_string(), path: Vec::new() }))
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -256,16 +256,16 @@ impl serde::de::Error for Fault {
             }
             found => found.to_string(),
         };
-        Fault::custom(format_args!("invalid type: {found}, expected {expected}"))
+        ReadError::custom(format_args!("invalid type: {found}, expected {expected}"))
     }
 }
 
-type Result<T> = std::result::Result<T, Fault>;
+type Result<T> = std::result::Result<T, ReadError>;
 
 /// Returns the reason that a text is no JSON: what leads here is off the usual path.
 #[cold]
-fn syntax() -> Fault {
-    Fault::Syntax
+fn syntax() -> ReadError {
+    ReadError::Syntax
 }
 
 /// Reads values from JSON text, one after another.
@@ -724,7 +724,7 @@ impl<'t> Reader<'t> {
 
     /// Returns the error about the value that is next, which is of another type than expected.
     #[cold]
-    fn other_type(&mut self, expected: &dyn Expected) -> Fault {
+    fn other_type(&mut self, expected: &dyn Expected) -> ReadError {
         let text;
         let found = match self.byte() {
             Some(b'n') => self.word("null").map(|()| Unexpected::Unit),
@@ -934,15 +934,15 @@ mod tests {
         let expected = expected.and_then(|value| deserializer.end().map(|()| value));
         match (read::<T>(text), expected) {
             // serde_json takes an array for a struct.
-            (Err(Fault::Field(field)), _)
+            (Err(ReadError::Field(field)), _)
                 if field.message.starts_with("invalid type: sequence, expected struct") => {}
             (Ok(value), Ok(expected)) => {
                 assert_eq!(format!("{value:?}"), format!("{expected:?}"), "{text}");
             }
-            (Err(Fault::Syntax), Err(expected)) => {
+            (Err(ReadError::Syntax), Err(expected)) => {
                 assert!(!expected.is_data(), "{expected}: {text}")
             }
-            (Err(Fault::Field(field)), Err(expected)) => {
+            (Err(ReadError::Field(field)), Err(expected)) => {
                 assert!(expected.is_data(), "{}, {expected}: {text}", field.message);
                 let expected = expected.to_string();
                 let expected = expected.rsplit_once(" at line ").map_or("", |(before, _)| before);
@@ -1033,7 +1033,7 @@ mod tests {
     #[test]
     fn a_fault_names_the_field() {
         let read = read::<Everything<'_>>(r#"{"list":[{},{"inner":{"te\u0078t":5}}]}"#);
-        let Err(Fault::Field(field)) = read else { panic!("{read:?}") };
+        let Err(ReadError::Field(field)) = read else { panic!("{read:?}") };
         let key = |key: &str| PathStep::Key(key.to_owned());
         let path = [key("list"), PathStep::Index(1), key("inner"), key("text")];
         assert!(field.path().eq(&path), "{field:?}");

@@ -8,7 +8,7 @@ use crate::json::write::escape_into;
 
 /// The state of the text that a [`Scanner`] has read so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum JsonStatus {
     /// Nothing but white space.
     Empty,
     /// A value has begun and isn't complete.
@@ -245,21 +245,21 @@ impl Scanner {
     }
 
     /// Returns what is known so far.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> JsonStatus {
         match self.state {
-            ScannerState::Empty => Status::Empty,
-            ScannerState::Whole => Status::Whole,
-            ScannerState::Bad | ScannerState::Control(..) => Status::Bad,
-            ScannerState::TooDeep => Status::TooDeep,
+            ScannerState::Empty => JsonStatus::Empty,
+            ScannerState::Whole => JsonStatus::Whole,
+            ScannerState::Bad | ScannerState::Control(..) => JsonStatus::Bad,
+            ScannerState::TooDeep => JsonStatus::TooDeep,
             ScannerState::Zero
             | ScannerState::Digits
             | ScannerState::Fraction
             | ScannerState::ExponentDigits
                 if self.open.is_empty() =>
             {
-                Status::Whole
+                JsonStatus::Whole
             }
-            _ => Status::Open,
+            _ => JsonStatus::Open,
         }
     }
 
@@ -435,7 +435,7 @@ pub(crate) fn whole_part(json: &[u8]) -> Vec<u8> {
 pub(crate) fn is_json(text: &str) -> bool {
     let mut scanner = Scanner::new(0);
     scanner.push_all(text.as_bytes());
-    scanner.status() == Status::Whole
+    scanner.status() == JsonStatus::Whole
 }
 
 /// True if the text is a number as JSON spells it.
@@ -448,7 +448,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(input: &str, expected: Status) {
+    fn check(input: &str, expected: JsonStatus) {
         for size in [1, 2, 3, input.len().max(1)] {
             let mut scanner = Scanner::default();
             for piece in input.as_bytes().chunks(size) {
@@ -463,7 +463,7 @@ mod tests {
         for input in
             ["{}", "[]", " {\"a\" : [1, -0.5e+3, \"\\u00e9\\n\", null]} ", "true", "0", "\"\""]
         {
-            check(input, Status::Whole);
+            check(input, JsonStatus::Whole);
         }
     }
 
@@ -482,9 +482,9 @@ mod tests {
     #[test]
     fn open_values() {
         for input in ["{", "[1,", "\"\\u00", "-", "1.", "1e", "tru", "{\"a\":1"] {
-            check(input, Status::Open);
+            check(input, JsonStatus::Open);
         }
-        check(" \n", Status::Empty);
+        check(" \n", JsonStatus::Empty);
     }
 
     #[test]
@@ -494,17 +494,17 @@ mod tests {
             "'a'", "{a:1}", "[1}", "{\"a\":1]", "\"\\u00g0\"", "\"\\u000g\"", "\"\\x\"", "NaN",
             "]", "-a", "[-]", "1 2",
         ] {
-            check(input, Status::Bad);
+            check(input, JsonStatus::Bad);
         }
     }
 
     #[test]
     fn depth_is_counted_not_recursed_into() {
-        check(&"[".repeat(128), Status::Open);
-        check(&"[".repeat(129), Status::TooDeep);
+        check(&"[".repeat(128), JsonStatus::Open);
+        check(&"[".repeat(129), JsonStatus::TooDeep);
         let mut unlimited = Scanner::new(0);
         unlimited.push_all("[".repeat(1_000_000).as_bytes());
-        assert_eq!(unlimited.status(), Status::Open);
+        assert_eq!(unlimited.status(), JsonStatus::Open);
     }
 
     #[test]
@@ -525,12 +525,12 @@ mod tests {
             assert_eq!(out, "{\"a\\tb\": \"x\\n\",\n\"c\":1}");
             assert_eq!(
                 (scanner.status(), raw.min(2)),
-                (Status::Whole, if size < 21 { 2 } else { 1 })
+                (JsonStatus::Whole, if size < 21 { 2 } else { 1 })
             );
         }
         let mut strict = Scanner::default();
         strict.push_all(b"{\"a\":\"x\n\"}");
-        assert_eq!(strict.status(), Status::Bad);
+        assert_eq!(strict.status(), JsonStatus::Bad);
     }
 
     #[test]

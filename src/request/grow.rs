@@ -306,7 +306,7 @@ fn check_turn(row: &Request, append: &[String], set: &str) -> Result<(), Refused
 fn answers(
     row: &Request,
     message: &LastMessage,
-    sent: &[turn::Call],
+    sent: &[turn::NativeCall],
     append: &[String],
     results: &[CallResult],
     notes: &mut Vec<String>,
@@ -352,7 +352,7 @@ fn answers(
 /// Returns the results in the order of the calls in the turn: each is of the call of its id, or
 /// else of the first that is left.
 fn in_order<'r>(
-    sent: &[turn::Call],
+    sent: &[turn::NativeCall],
     mut called: Vec<(&PendingCall, &'r CallResult)>,
 ) -> Vec<&'r CallResult> {
     let mut results: Vec<Option<&CallResult>> = Vec::new();

@@ -62,7 +62,7 @@ fn holds_its_calls(message: &Message<'_>) -> Option<()> {
             let own = call["name"].as_str().unwrap();
             name.trim_end_matches('\u{FFFD}') == own.trim_end_matches('\u{FFFD}')
         };
-        let is_it = |other: &format::Call| {
+        let is_it = |other: &format::NativeCall| {
             let is_same = || call.get("arguments").is_none_or(|own| arguments(&other.json) == *own);
             is_name(&other.name) && (other.kind.is_some() || is_same())
         };

@@ -7,7 +7,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 use crate::cut::Cut as _;
-use crate::json::{Fault, Reader, Source};
+use crate::json::{ReadError, Reader, Source};
 
 /// The shortest string that is no piece where it comes again: what all records say of themselves.
 const MIN_SAME: usize = 8;
@@ -77,7 +77,7 @@ fn strings(
     reader: &mut Reader<'_>,
     path: &mut String,
     found: &mut Vec<(String, Range<usize>)>,
-) -> Result<(), Fault> {
+) -> Result<(), ReadError> {
     let length = path.len();
     match reader.peek()? {
         b'{' => reader.members(&"an object", &mut |key, reader| {

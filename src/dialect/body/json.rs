@@ -9,7 +9,7 @@ use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls};
 use crate::dialect::spec::Envelope;
 use crate::event::{Done, Reason};
-use crate::json::{self, MAX_DEPTH, ObjectMember, ObjectReader, Status};
+use crate::json::{self, JsonStatus, MAX_DEPTH, ObjectMember, ObjectReader};
 
 /// One object that becomes a call.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl Element {
         text: &str,
         calls: &mut TextCalls,
         emit: &mut ChoiceEmit,
-    ) -> io::Result<(usize, Status)> {
+    ) -> io::Result<(usize, JsonStatus)> {
         calls.begin(emit)?;
         let Element { reader, parts } = self;
         let taken = reader.push(text, &mut |member| match member {

@@ -21,7 +21,7 @@ use crate::dialect::body::cursor::Brackets;
 use crate::dialect::body::json::Element;
 use crate::dialect::spec::{Envelope, Parameters, Raw};
 use crate::event::{Done, Reason};
-use crate::json::{MAX_DEPTH, Scanner, Status};
+use crate::json::{JsonStatus, MAX_DEPTH, Scanner};
 use crate::scan::Pattern;
 
 /// The form of a call's inside, its patterns parsed: see [`crate::dialect::spec::Body`].
@@ -179,7 +179,7 @@ impl BodyReader {
                 let (taken, was_raw) =
                     scanner.push_raw(text, &mut |piece| calls.fragment(piece, emit))?;
                 *is_raw |= was_raw;
-                if *is_raw && scanner.status() != Status::Open {
+                if *is_raw && scanner.status() != JsonStatus::Open {
                     *is_raw = false;
                     calls.warn_control(emit)?;
                 }
@@ -269,11 +269,11 @@ fn json(
             calls.push_raw(text.before(taken));
             let status = scanner.status();
             // A number ends where something else begins.
-            let is_open = status == Status::Whole && !scanner.is_closed();
-            (taken, if is_open { Status::Open } else { status })
+            let is_open = status == JsonStatus::Whole && !scanner.is_closed();
+            (taken, if is_open { JsonStatus::Open } else { status })
         }
     };
-    if status != Status::Whole {
+    if status != JsonStatus::Whole {
         return Ok((taken, progress(status)));
     }
     let mut is_bare = false;
@@ -331,11 +331,11 @@ fn python(
     Ok((taken, BodyProgress::Open))
 }
 
-fn progress(status: Status) -> BodyProgress {
+fn progress(status: JsonStatus) -> BodyProgress {
     match status {
-        Status::Whole => BodyProgress::Whole,
-        Status::Bad | Status::TooDeep => BodyProgress::Bad,
-        Status::Empty | Status::Open => BodyProgress::Open,
+        JsonStatus::Whole => BodyProgress::Whole,
+        JsonStatus::Bad | JsonStatus::TooDeep => BodyProgress::Bad,
+        JsonStatus::Empty | JsonStatus::Open => BodyProgress::Open,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::format::support::write_prelude::*;
 
 pub(in crate::format) static WRITING: Writing = Writing {
-    envelopes: &[Envelope::SSE],
+    envelopes: &[RecordEnvelope::SSE],
     has_body: false,
     has_fragments: true,
     losses: &[
@@ -103,26 +103,26 @@ impl Encoder for UiParts {
         record("start-step", out, |_| {});
     }
 
-    fn open(&mut self, block: &Block, out: &mut Records) {
+    fn open(&mut self, block: &TextBlock, out: &mut Records) {
         self.count += 1;
         let [start, ..] = names(&block.kind);
         record(start, out, |line| line.text("id", &self.id()));
     }
 
-    fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
+    fn piece(&mut self, block: &TextBlock, text: &str, out: &mut Records) {
         let [_, delta, _] = names(&block.kind);
         record(delta, out, |line| {
             members!(line; "id": &*self.id(), "delta": text);
         });
     }
 
-    fn part(&mut self, block: &Block, out: &mut Records) {
+    fn part(&mut self, block: &TextBlock, out: &mut Records) {
         let [.., end] = names(&block.kind);
         record(end, out, |line| line.text("id", &self.id()));
         self.open(block, out);
     }
 
-    fn close(&mut self, block: &Block, out: &mut Records) {
+    fn close(&mut self, block: &TextBlock, out: &mut Records) {
         let [.., end] = names(&block.kind);
         record(end, out, |line| {
             let signature = block.signature.iter();

@@ -53,7 +53,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     ..chat::REQUEST
 };
 
-fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+fn add(turn: &mut TurnDraft, of: Of, piece: Piece<'_>) {
     if of == Of::Message {
         // The container that the provider's tools ran in.
         if let Some(id) = Draft::new(piece.json).word("id") {
@@ -69,7 +69,7 @@ fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
     }
 }
 
-fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+fn finish(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete> {
     let mut blocks = turn.take(ending);
     // The model that the message was handed to refuses another model's thoughts.
     let is_fallback = |block: &Draft| block.text("type").as_deref() == Some("fallback");

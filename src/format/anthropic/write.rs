@@ -6,7 +6,7 @@
 use crate::format::support::write_prelude::*;
 
 pub(super) static WRITING: Writing = Writing {
-    envelopes: &[Envelope::NAMED],
+    envelopes: &[RecordEnvelope::NAMED],
     has_fragments: true,
     losses: &[
         (Info::FailedBody, Carry::Lost),
@@ -82,11 +82,11 @@ impl Encoder for AnthropicEvents {
         });
     }
 
-    fn open(&mut self, block: &Block, out: &mut Records) {
+    fn open(&mut self, block: &TextBlock, out: &mut Records) {
         self.block_start(out, |line| block_members(&block.kind, "", Some(""), line));
     }
 
-    fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
+    fn piece(&mut self, block: &TextBlock, text: &str, out: &mut Records) {
         let (kind, key) = match block.kind {
             BlockKind::Reasoning { .. } => ("thinking_delta", "thinking"),
             BlockKind::Text { .. } | BlockKind::Refusal => ("text_delta", "text"),
@@ -94,7 +94,7 @@ impl Encoder for AnthropicEvents {
         self.block_delta(kind, key, text, out);
     }
 
-    fn close(&mut self, block: &Block, out: &mut Records) {
+    fn close(&mut self, block: &TextBlock, out: &mut Records) {
         if let Some(signature) = &block.signature {
             self.block_delta("signature_delta", "signature", signature, out);
         }

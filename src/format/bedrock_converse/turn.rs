@@ -53,7 +53,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     ..chat::REQUEST
 };
 
-fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+fn add(turn: &mut TurnDraft, of: Of, piece: Piece<'_>) {
     let block = turn.objects.at(of, piece);
     let is_start = matches!(of, Of::Call(_)) && block.is_empty();
     match piece.is_whole || is_start {
@@ -62,7 +62,7 @@ fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
     }
 }
 
-fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+fn finish(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete> {
     let mut blocks = turn.take(ending);
     blocks.retain(|block| {
         let is_blank = block.get("text").is_some_and(is_blank);

@@ -21,7 +21,7 @@ pub(super) static REQUEST: Request = Request {
 /// The requests of the models on Bedrock that call tools.
 static INNER: [&Request; 3] = [&anthropic::REQUEST, &converse::REQUEST, &chat::REQUEST];
 
-fn calls(append: &[String]) -> Vec<Call> {
+fn calls(append: &[String]) -> Vec<NativeCall> {
     INNER
         .iter()
         .map(|request| (request.calls)(append))

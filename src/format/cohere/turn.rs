@@ -16,7 +16,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     ..chat::REQUEST
 };
 
-fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+fn add(turn: &mut TurnDraft, of: Of, piece: Piece<'_>) {
     let members = Draft::new(piece.json);
     if of == Of::Message {
         return turn.message.join("tool_plan", members.get("tool_plan").unwrap_or("null"));
@@ -38,7 +38,7 @@ fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
     }
 }
 
-fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+fn finish(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete> {
     let mut message = turn.message.take();
     let is_blank = |part: &Draft| {
         let text = part.get("text").or(part.get("thinking"));

@@ -1,7 +1,7 @@
 //! The fields of calls and of what came of them.
 
 use crate::format::support::prelude::*;
-use crate::json::{Fault, FromJson, Reader};
+use crate::json::{FromJson, ReadError, Reader};
 
 payload! {
     /// A call, or a fragment of one: one with nothing in it closes the call.
@@ -63,7 +63,7 @@ impl<'a> PartialArg<'a> {
 struct Present(bool);
 
 impl<'t> FromJson<'t> for Present {
-    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, ReadError> {
         reader.skip().map(|()| Present(true))
     }
 }

@@ -46,7 +46,7 @@ pub(in crate::format) static REQUEST: Request = Request {
 const CALL: &str = "functionCall|function_call";
 const SIGNATURE: &str = "thoughtSignature|thought_signature";
 
-fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+fn add(turn: &mut TurnDraft, of: Of, piece: Piece<'_>) {
     let part = Draft::new(piece.json);
     if let Of::Call(_) = of {
         return add_call(turn.objects.at(of, piece), part, piece.is_whole);
@@ -62,7 +62,7 @@ fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
     }
 }
 
-fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+fn finish(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete> {
     let kept = turn.take_all(ending).filter(|(part, is_dropped)| {
         let call = call_of(&part.json());
         let is_named = |call: String| Object::new(&call).word("name").is_some();
@@ -143,7 +143,7 @@ fn result(answer: &Answer<'_>) -> String {
         }
         _ => object_of!(line; key: &*given.text()),
     };
-    let Call { id, name, .. } = answer.call;
+    let NativeCall { id, name, .. } = answer.call;
     object_of!(
         line;
         "functionResponse": { "id": id.as_deref(), "name": &**name, "response": AsIs(&value) },

@@ -12,13 +12,13 @@ use crate::format::support::write_prelude::*;
 
 pub(super) static WRITING: Writing = Writing {
     envelopes: &[
-        Envelope { after: "\r\n\r\n", idle: "\r\n", ..Envelope::SSE },
-        Envelope {
+        RecordEnvelope { after: "\r\n\r\n", idle: "\r\n", ..RecordEnvelope::SSE },
+        RecordEnvelope {
             begin: "[",
             between: ",\r\n",
             end: "]\n",
             idle: "\r\n",
-            ..Envelope::line("json-array", "")
+            ..RecordEnvelope::line("json-array", "")
         },
     ],
     has_choices: true,
@@ -88,7 +88,7 @@ impl Encoder for GeminiChunks {
         tail(start, &mut self.tail);
     }
 
-    fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
+    fn piece(&mut self, block: &TextBlock, text: &str, out: &mut Records) {
         if let BlockKind::Reasoning { .. } = block.kind {
             return self.thought.push_str(text);
         }
@@ -99,14 +99,14 @@ impl Encoder for GeminiChunks {
         !self.thought.is_empty()
     }
 
-    fn part(&mut self, block: &Block, out: &mut Records) {
+    fn part(&mut self, block: &TextBlock, out: &mut Records) {
         let thought = std::mem::take(&mut self.thought);
         if !thought.is_empty() {
             self.write_part(block.choice, out, |line| text_members(&block.kind, &thought, line));
         }
     }
 
-    fn close(&mut self, block: &Block, out: &mut Records) {
+    fn close(&mut self, block: &TextBlock, out: &mut Records) {
         self.part(block, out);
         if let Some(signature) = &block.signature {
             let signature = encoded(signature, Info::Signature, out);

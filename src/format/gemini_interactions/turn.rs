@@ -54,7 +54,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     ..chat::REQUEST
 };
 
-fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+fn add(turn: &mut TurnDraft, of: Of, piece: Piece<'_>) {
     let step = turn.objects.at(of, piece);
     match step.is_empty() {
         true => *step = Draft::new(piece.json),
@@ -62,7 +62,7 @@ fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
     }
 }
 
-fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+fn finish(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete> {
     let mut steps = turn.take(ending);
     for step in &mut steps {
         if step.get("signature") == Some("\"\"") {
@@ -112,7 +112,7 @@ fn add_delta(step: &mut Draft, delta: &Draft) {
     }
 }
 
-fn calls(append: &[String]) -> Vec<Call> {
+fn calls(append: &[String]) -> Vec<NativeCall> {
     let calls = append.iter().map(|json| Object::new(json));
     let calls = calls.filter(|step| step.word("type").as_deref() == Some("function_call"));
     calls.map(|step| function(&step, "id", "name")).collect()

@@ -25,7 +25,7 @@ use crate::format::spec::{
     split_flag, split_test,
 };
 use crate::format::support::misnamed::holds_members;
-use crate::json::{self, Fault, FieldKey, FromJson, RawJson, Reader, Source, Str};
+use crate::json::{self, FieldKey, FromJson, RawJson, ReadError, Reader, Source, Str};
 
 /// The tables of a row, which are made once.
 pub(in crate::format) struct RowTables {
@@ -212,7 +212,7 @@ impl<'t> RecordValues<'t> {
         (tables, table): (&'static RowTables, &'static Table),
         (source, text): (Source, &'t str),
         event: &'t str,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ReadError> {
         json::read_by(source, text, &mut |reader| {
             self.object((tables, table), event, reader).map(drop)
         })
@@ -224,7 +224,7 @@ impl<'t> RecordValues<'t> {
         (tables, table): (&'static RowTables, &'static Table),
         event: &'t str,
         reader: &mut Reader<'t>,
-    ) -> Result<usize, Fault> {
+    ) -> Result<usize, ReadError> {
         let kind = table.kind(reader, event);
         let number = self.open(table, table.layout(&kind), kind);
         if let Some(table) =
@@ -252,7 +252,7 @@ impl<'t> RecordValues<'t> {
         &mut self,
         (tables, table): (&'static RowTables, &'static Table),
         reader: &mut Reader<'t>,
-    ) -> Result<Option<usize>, Fault> {
+    ) -> Result<Option<usize>, ReadError> {
         let mut ends = None;
         let mut keys: SmallVec<[Str<'t>; 4]> = SmallVec::new();
         reader.members(&"an object", &mut |key, reader| {
@@ -324,7 +324,7 @@ impl<'t> RecordValues<'t> {
 
 impl<'t> OpenObject<'_, 't> {
     /// Reads a value at a place, or on the way to some.
-    fn value(&mut self, node: &Node, reader: &mut Reader<'t>) -> Result<(), Fault> {
+    fn value(&mut self, node: &Node, reader: &mut Reader<'t>) -> Result<(), ReadError> {
         if reader.peek()? == b'n' {
             return Option::<()>::from_json(reader).map(drop);
         }
@@ -348,7 +348,7 @@ impl<'t> OpenObject<'_, 't> {
         }
     }
 
-    fn slot(&mut self, slot: &NodeSlot, reader: &mut Reader<'t>) -> Result<(), Fault> {
+    fn slot(&mut self, slot: &NodeSlot, reader: &mut Reader<'t>) -> Result<(), ReadError> {
         let first = reader.peek()?;
         if !slot.begins.is_empty() && !slot.begins.contains(&first) {
             return reader.skip();
@@ -368,7 +368,7 @@ impl<'t> OpenObject<'_, 't> {
     }
 
     /// Reads the objects of a group, in a list or one by itself.
-    fn objects(&mut self, number: usize, reader: &mut Reader<'t>) -> Result<Value<'t>, Fault> {
+    fn objects(&mut self, number: usize, reader: &mut Reader<'t>) -> Result<Value<'t>, ReadError> {
         let table = self.tables.group(number);
         if table.is_record {
             return Str::from_json(reader).map(Value::Text);
@@ -387,7 +387,7 @@ impl<'t> OpenObject<'_, 't> {
     }
 
     /// Reads what is inside of a value.
-    fn inside(&mut self, node: &Node, reader: &mut Reader<'t>) -> Result<(), Fault> {
+    fn inside(&mut self, node: &Node, reader: &mut Reader<'t>) -> Result<(), ReadError> {
         if node.has_elements() && reader.peek()? == b'[' {
             let mut next = 0;
             return reader.elements(&"an array", &mut |reader| {

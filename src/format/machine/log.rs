@@ -12,7 +12,7 @@ use crate::format::spec::{ReadFailure, ReadRule, is_one_of};
 use crate::format::support::emit::output;
 use crate::format::support::prelude::*;
 use crate::format::support::said::hash;
-use crate::json::Status;
+use crate::json::JsonStatus;
 
 /// What is known of a log, beside the message that is open.
 #[derive(Debug, Default)]
@@ -168,7 +168,7 @@ impl RowMachine {
             return self.close(out);
         }
         self.message.meter.finish(out)?;
-        let is_cut = |call: &Chunked| call.arguments.status() != Status::Whole;
+        let is_cut = |call: &Chunked| call.arguments.status() != JsonStatus::Whole;
         if self.open.chunked.as_ref().is_some_and(is_cut) {
             return Ok(());
         }

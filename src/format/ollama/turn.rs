@@ -18,7 +18,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     ..chat::REQUEST
 };
 
-fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+fn add(turn: &mut TurnDraft, of: Of, piece: Piece<'_>) {
     match of {
         Of::Message => {
             turn.message.join_all(piece.json);
@@ -28,7 +28,7 @@ fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
     }
 }
 
-fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+fn finish(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete> {
     let mut message = turn.message.take();
     let mut calls = turn.take(ending);
     let is_named = |call: &Draft| Object::new(&call.json()).word("function.name").is_some();

@@ -3,7 +3,7 @@
 use crate::format::support::write_prelude::*;
 
 pub(in crate::format) static WRITING: Writing = Writing {
-    envelopes: &[Envelope::NDJSON],
+    envelopes: &[RecordEnvelope::NDJSON],
     losses: &[
         (Info::BodyOrder, Carry::As("thoughts, texts, calls")),
         (Info::FailedBody, Carry::Lost),
@@ -51,7 +51,7 @@ impl Encoder for Replies {
         head(start, &mut self.head);
     }
 
-    fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
+    fn piece(&mut self, block: &TextBlock, text: &str, out: &mut Records) {
         let (content, thinking) = match block.kind {
             BlockKind::Reasoning { .. } => ("", Some(text)),
             BlockKind::Text { .. } | BlockKind::Refusal => (text, None),
@@ -59,7 +59,7 @@ impl Encoder for Replies {
         self.record(out, |line| members!(line; "content": content, "thinking": thinking));
     }
 
-    fn close(&mut self, block: &Block, out: &mut Records) {
+    fn close(&mut self, block: &TextBlock, out: &mut Records) {
         if block.signature.is_some() {
             out.note(Info::Signature);
         }

@@ -1,7 +1,7 @@
 //! The fields of a chunk and of a complete body.
 
 use crate::format::support::prelude::*;
-use crate::json::{Fault, FromJson, Reader};
+use crate::json::{FromJson, ReadError, Reader};
 
 payload! {
     /// `chat.completion.chunk` and `chat.completion`.
@@ -271,7 +271,7 @@ impl ChatContent<'_> {
 }
 
 impl<'t> FromJson<'t> for ChatContent<'t> {
-    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, ReadError> {
         if reader.peek()? == b'"' {
             return Str::from_json(reader).map(ChatContent::Text);
         }

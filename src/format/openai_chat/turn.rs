@@ -70,7 +70,7 @@ const READ_ONLY: &[&str] = &[
     "parsed_arguments", "provider_specific_fields", "token_ids", "usage",
 ];
 
-fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+fn add(turn: &mut TurnDraft, of: Of, piece: Piece<'_>) {
     if of == Of::Message {
         for (key, value) in json::members(piece.json) {
             add_member(&mut turn.message, &key, value, piece.is_whole);
@@ -80,7 +80,7 @@ fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
     add_to_call(turn.objects.at(of, piece), Draft::new(piece.json));
 }
 
-fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+fn finish(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete> {
     let (mut message, mut calls) = (turn.message.take(), Vec::new());
     for mut call in turn.take(ending) {
         match call.remove("function_call") {
@@ -334,7 +334,7 @@ fn fit(request: &str, append: Vec<String>) -> Vec<String> {
 }
 
 /// Returns the calls of the messages of a turn.
-pub(in crate::format) fn calls(append: &[String]) -> Vec<Call> {
+pub(in crate::format) fn calls(append: &[String]) -> Vec<NativeCall> {
     let mut calls = Vec::new();
     for message in append {
         let message = Object::new(message);
@@ -342,12 +342,12 @@ pub(in crate::format) fn calls(append: &[String]) -> Vec<Call> {
             let call = Object::new(json);
             let name = call.word("function.name|custom.name").unwrap_or_default();
             let kind = call.get("custom").map(|_| "custom".to_owned());
-            calls.push(Call { id: call.word("id"), name, kind, json: json.to_owned() });
+            calls.push(NativeCall { id: call.word("id"), name, kind, json: json.to_owned() });
         }
         if let Some(json) = message.get("function_call") {
             let name = Object::new(json).word("name").unwrap_or_default();
             let kind = Some("function_call".to_owned());
-            calls.push(Call { id: None, name, kind, json: json.to_owned() });
+            calls.push(NativeCall { id: None, name, kind, json: json.to_owned() });
         }
     }
     calls

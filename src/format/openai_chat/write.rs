@@ -7,7 +7,7 @@
 use crate::format::support::write_prelude::*;
 
 pub(super) static WRITING: Writing = Writing {
-    envelopes: &[Envelope::SSE],
+    envelopes: &[RecordEnvelope::SSE],
     has_choices: true,
     has_fragments: true,
     losses: &[
@@ -123,7 +123,7 @@ impl Encoder for ChatChunks {
         head(start, "chat.completion.chunk", &mut self.head);
     }
 
-    fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
+    fn piece(&mut self, block: &TextBlock, text: &str, out: &mut Records) {
         let key = match block.kind {
             BlockKind::Text { .. } => "content",
             BlockKind::Reasoning { .. } => "reasoning_content",
@@ -132,7 +132,7 @@ impl Encoder for ChatChunks {
         self.delta(block.choice, out, |line| line.text(key, text));
     }
 
-    fn close(&mut self, block: &Block, out: &mut Records) {
+    fn close(&mut self, block: &TextBlock, out: &mut Records) {
         if let Some(signature) = &block.signature {
             self.delta(block.choice, out, |line| {
                 members!(line; "reasoning_details": [..signature_detail(signature, line)]);
@@ -274,7 +274,7 @@ fn message_members(parts: &[Part], line: &mut Line) {
     let (mut details, mut list) = (Line::default(), Line::default());
     for part in parts {
         match part {
-            Part::Block(Block { signature: Some(signature), .. }) => {
+            Part::Block(TextBlock { signature: Some(signature), .. }) => {
                 signature_detail(signature, &mut details);
             }
             Part::Redacted(thought) => redacted_detail(&thought.get(), &mut details),

@@ -64,7 +64,7 @@ pub(in crate::format) static REQUEST: Request = Request {
     ..chat::REQUEST
 };
 
-fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
+fn add(turn: &mut TurnDraft, of: Of, piece: Piece<'_>) {
     let item = turn.objects.at(of, piece);
     if !piece.is_whole {
         return item.join("arguments", piece.json);
@@ -76,7 +76,7 @@ fn add(turn: &mut Turn, of: Of, piece: Piece<'_>) {
     }
 }
 
-fn finish(turn: &mut Turn, ending: &Ending) -> Result<Appended, Incomplete> {
+fn finish(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete> {
     let (mut append, mut has_more) = (Vec::new(), false);
     // A thought and the item after it are a pair: it is not accepted without what it led to.
     let mut is_kept = !ending.finish_reason.is_cut();
@@ -179,7 +179,7 @@ fn is_answered(item: &Draft) -> bool {
     answer_of(&Object::new(&item.json())).is_some()
 }
 
-fn calls(append: &[String]) -> Vec<Call> {
+fn calls(append: &[String]) -> Vec<NativeCall> {
     let items = append.iter().map(|json| (json, Object::new(json)));
     let call = |(json, item): (&String, Object<'_>)| {
         answer_of(&item)?;
@@ -188,7 +188,7 @@ fn calls(append: &[String]) -> Vec<Call> {
         let own = || kind.as_deref().map(|kind| kind.trim_end_matches("_call").to_owned());
         let name = item.word("name").filter(|_| kind.as_deref() != Some("mcp_approval_request"));
         let name = name.or_else(own).unwrap_or_default();
-        Some(Call { id: item.word("call_id|id"), name, kind, json: json.clone() })
+        Some(NativeCall { id: item.word("call_id|id"), name, kind, json: json.clone() })
     };
     items.filter_map(call).collect()
 }

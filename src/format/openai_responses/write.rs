@@ -8,7 +8,7 @@ use crate::format::reply::Trouble;
 use crate::format::support::write_prelude::*;
 
 pub(super) static WRITING: Writing = Writing {
-    envelopes: &[Envelope::NAMED],
+    envelopes: &[RecordEnvelope::NAMED],
     gathers: true,
     has_fragments: true,
     channels: &[COMMENTARY],
@@ -185,10 +185,10 @@ impl Encoder for ResponseEvents {
         self.response("response.in_progress", &response, out);
     }
 
-    fn open(&mut self, block: &Block, out: &mut Records) {
+    fn open(&mut self, block: &TextBlock, out: &mut Records) {
         let (prefix, known) = id_of(&block.kind);
         let id = self.mint(prefix, known);
-        let empty = Block { text: String::new(), signature: None, ..block.clone() };
+        let empty = TextBlock { text: String::new(), signature: None, ..block.clone() };
         self.add(id, out, |id, line| block_members(&empty, id, false, line));
         (self.parts, self.is_part_open) = (0, false);
         if !matches!(block.kind, BlockKind::Reasoning { .. }) {
@@ -198,7 +198,7 @@ impl Encoder for ResponseEvents {
         }
     }
 
-    fn piece(&mut self, block: &Block, text: &str, out: &mut Records) {
+    fn piece(&mut self, block: &TextBlock, text: &str, out: &mut Records) {
         let (kind, key, place) = match block.kind {
             BlockKind::Text { .. } => ("response.output_text.delta", "content_index", 0),
             BlockKind::Refusal => ("response.refusal.delta", "content_index", 0),
@@ -212,11 +212,11 @@ impl Encoder for ResponseEvents {
         });
     }
 
-    fn part(&mut self, block: &Block, out: &mut Records) {
+    fn part(&mut self, block: &TextBlock, out: &mut Records) {
         self.end_part(texts_of_parts(block).nth_back(1).unwrap_or_default(), out);
     }
 
-    fn close(&mut self, block: &Block, out: &mut Records) {
+    fn close(&mut self, block: &TextBlock, out: &mut Records) {
         let text = block.text.as_str();
         let (kind, key) = match block.kind {
             BlockKind::Text { .. } => ("response.output_text.done", "text"),
@@ -398,7 +398,7 @@ fn id_of(kind: &BlockKind) -> (&'static str, Option<&str>) {
 }
 
 /// Adds the members of a block's item.
-fn block_members(block: &Block, id: &str, is_done: bool, line: &mut Line) {
+fn block_members(block: &TextBlock, id: &str, is_done: bool, line: &mut Line) {
     if let BlockKind::Reasoning { .. } = block.kind {
         // A signature that is not of an empty text would be a thought that is not shown.
         let is_signed = block.signature.is_some() && block.text.is_empty();
@@ -435,14 +435,14 @@ fn block_members(block: &Block, id: &str, is_done: bool, line: &mut Line) {
 }
 
 /// Adds the probabilities of a text, which no source has.
-fn no_logprobs(block: &Block, line: &mut Line) {
+fn no_logprobs(block: &TextBlock, line: &mut Line) {
     if let BlockKind::Text { .. } = block.kind {
         members!(line; "logprobs": []);
     }
 }
 
 /// Adds the members of the only part of a message.
-fn content_members(block: &Block, line: &mut Line) {
+fn content_members(block: &TextBlock, line: &mut Line) {
     let text = block.text.as_str();
     match block.kind {
         BlockKind::Refusal => {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::event::Output;
 use crate::format::support::draft::Draft;
 use crate::format::support::object::Object;
-use crate::format::turn::{Answer, Call, Declaration};
+use crate::format::turn::{Answer, Declaration, NativeCall};
 use crate::json::{self, AsIs, elements, object_of};
 
 /// The output of a tool.
@@ -35,17 +35,17 @@ pub(crate) fn is_answer(message: &str) -> bool {
 }
 
 /// Returns the call of a function, with its id and its name at these places.
-pub(crate) fn function(call: &Object<'_>, id: &str, name: &str) -> Call {
+pub(crate) fn function(call: &Object<'_>, id: &str, name: &str) -> NativeCall {
     let (id, name) = (call.word(id), call.word(name).unwrap_or_default());
-    Call { id, name, kind: None, json: call.json.to_owned() }
+    NativeCall { id, name, kind: None, json: call.json.to_owned() }
 }
 
 /// Returns the calls in the lists of a turn's messages: what `call` returns of their elements.
 pub(crate) fn calls_in(
     append: &[String],
     list: &str,
-    call: impl Fn(&Object<'_>) -> Option<Call>,
-) -> Vec<Call> {
+    call: impl Fn(&Object<'_>) -> Option<NativeCall>,
+) -> Vec<NativeCall> {
     let elements = append.iter().flat_map(|message| Object::new(message).each(list));
     elements.filter_map(|json| call(&Object::new(json))).collect()
 }

@@ -3,7 +3,7 @@
 use std::iter::Chain;
 use std::{option, slice, vec};
 
-use crate::json::{self, Fault, FromJson, Reader};
+use crate::json::{self, FromJson, ReadError, Reader};
 
 /// A list that mostly has one element, which takes no allocation and is read where it stands.
 pub(crate) struct Few<T> {
@@ -29,7 +29,7 @@ impl<T> Few<T> {
 
 impl<'t, T: FromJson<'t>> Few<T> {
     /// Reads the element that is next.
-    fn read(&mut self, reader: &mut Reader<'t>) -> Result<(), Fault> {
+    fn read(&mut self, reader: &mut Reader<'t>) -> Result<(), ReadError> {
         match self.first {
             None => T::read_into(&mut self.first, reader),
             Some(_) => T::push_onto(&mut self.rest, reader),
@@ -38,17 +38,17 @@ impl<'t, T: FromJson<'t>> Few<T> {
 }
 
 impl<'t, T: FromJson<'t>> FromJson<'t> for Few<T> {
-    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, ReadError> {
         let mut all = Few::default();
         all.fill(reader)?;
         Ok(all)
     }
 
-    fn read_into(place: &mut Option<Self>, reader: &mut Reader<'t>) -> Result<(), Fault> {
+    fn read_into(place: &mut Option<Self>, reader: &mut Reader<'t>) -> Result<(), ReadError> {
         place.get_or_insert_default().fill(reader)
     }
 
-    fn fill(&mut self, reader: &mut Reader<'t>) -> Result<(), Fault> {
+    fn fill(&mut self, reader: &mut Reader<'t>) -> Result<(), ReadError> {
         reader.elements(&"a sequence", &mut |reader| self.read(reader))
     }
 }
@@ -75,7 +75,7 @@ impl<'m, T> IntoIterator for &'m Few<T> {
 pub(crate) struct Many<T>(pub(crate) Few<T>);
 
 impl<'t, T: FromJson<'t>> FromJson<'t> for Many<T> {
-    fn from_json(reader: &mut Reader<'t>) -> Result<Self, Fault> {
+    fn from_json(reader: &mut Reader<'t>) -> Result<Self, ReadError> {
         let mut all = Few::default();
         if reader.peek()? == b'{' {
             all.read(reader)?;

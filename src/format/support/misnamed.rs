@@ -3,7 +3,7 @@
 
 use crate::event::{Arguments, CallPart, Event, Kind, Loose};
 use crate::frame::Frame;
-use crate::json::{self, Fault, FromJson, RawJson, Reader, Str};
+use crate::json::{self, FromJson, RawJson, ReadError, Reader, Str};
 
 /// The names that one format or another has for a tool's name.
 const NAMES: [&str; 3] = ["name", "toolName", "tool_name"];
@@ -79,7 +79,10 @@ fn find(json: &str) -> Vec<FoundName> {
 }
 
 /// Reads a value; returns the name in it, if it is an object that has one and no arguments.
-fn walk<'t>(reader: &mut Reader<'t>, found: &mut Vec<FoundName>) -> Result<Option<Str<'t>>, Fault> {
+fn walk<'t>(
+    reader: &mut Reader<'t>,
+    found: &mut Vec<FoundName>,
+) -> Result<Option<Str<'t>>, ReadError> {
     let (mut name, mut arguments) = (None, None);
     match reader.peek()? {
         b'[' => reader.elements(&"", &mut |reader| walk(reader, found).map(drop))?,

@@ -9,7 +9,7 @@ use crate::format::support::finish;
 use crate::format::support::repair::repair;
 use crate::format::support::writing::seconds;
 use crate::frame::Frame;
-use crate::json::{self, Fault, FromJson, RawJson, Source, Str};
+use crate::json::{self, FromJson, RawJson, ReadError, Source, Str};
 
 /// The most fields of one record that are repaired.
 const MAX_REPAIRS: usize = 16;
@@ -37,7 +37,7 @@ where
 
 /// Reads the text of one record, and emits what it holds. If the flag is true, the text lacks a
 /// field that may have been a part of an open call.
-type ReadOne<'r> = dyn FnMut(Source, &str, bool, &mut EventOut<'_>) -> Result<Done, Fault> + 'r;
+type ReadOne<'r> = dyn FnMut(Source, &str, bool, &mut EventOut<'_>) -> Result<Done, ReadError> + 'r;
 
 /// Reads the records of a frame: see [`read_records`]. They are objects, or any JSON.
 pub(in crate::format) fn each_record(
@@ -201,7 +201,7 @@ macro_rules! payload {
         impl<$life> $crate::format::FromJson<$life> for $Name<$life> {
             fn from_json(
                 reader: &mut $crate::format::Reader<$life>,
-            ) -> ::std::result::Result<Self, $crate::format::Fault> {
+            ) -> ::std::result::Result<Self, $crate::format::ReadError> {
                 let mut fields = Self::default();
                 fields.fill(reader)?;
                 Ok(fields)
@@ -210,14 +210,14 @@ macro_rules! payload {
             fn read_into(
                 place: &mut Option<Self>,
                 reader: &mut $crate::format::Reader<$life>,
-            ) -> ::std::result::Result<(), $crate::format::Fault> {
+            ) -> ::std::result::Result<(), $crate::format::ReadError> {
                 place.get_or_insert_with(Self::default).fill(reader)
             }
 
             fn push_onto(
                 list: &mut ::std::vec::Vec<Self>,
                 reader: &mut $crate::format::Reader<$life>,
-            ) -> ::std::result::Result<(), $crate::format::Fault> {
+            ) -> ::std::result::Result<(), $crate::format::ReadError> {
                 list.resize_with(list.len() + 1, Self::default);
                 list.last_mut().map_or(Ok(()), |last| last.fill(reader))
             }
@@ -225,7 +225,7 @@ macro_rules! payload {
             fn fill(
                 &mut self,
                 reader: &mut $crate::format::Reader<$life>,
-            ) -> ::std::result::Result<(), $crate::format::Fault> {
+            ) -> ::std::result::Result<(), $crate::format::ReadError> {
                 #[allow(non_camel_case_types)]
                 enum PayloadField { $($field),* }
                 // The reader notes in the bits of a number which fields have come.

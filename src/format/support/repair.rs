@@ -4,7 +4,7 @@
 use crate::cut::until;
 use crate::event::WarningCode;
 use crate::json::{
-    Fault, PathStep, array, elements, member, members, object, quote, without_doubles,
+    PathStep, ReadError, array, elements, member, members, object, quote, without_doubles,
 };
 
 /// JSON text without the field that could not be read.
@@ -25,8 +25,8 @@ const METADATA: &[&str] =
 
 /// Removes from a payload what kept it from being read as its type, or writes it as that
 /// type. Returns `None` if it isn't JSON, or if nothing can be done.
-pub(super) fn repair(json: &str, fault: &Fault) -> Option<Repaired> {
-    let Fault::Field(field) = fault else { return None };
+pub(super) fn repair(json: &str, fault: &ReadError) -> Option<Repaired> {
+    let ReadError::Field(field) = fault else { return None };
     let reason = reason(&field.message);
     if reason.starts_with("duplicate field") {
         let message = format!("{reason}: the last one counts");

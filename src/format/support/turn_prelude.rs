@@ -8,7 +8,7 @@ pub(in crate::format) use crate::format::support::answers::{
 pub(in crate::format) use crate::format::support::draft::{Draft, is_blank};
 pub(in crate::format) use crate::format::support::object::Object;
 pub(in crate::format) use crate::format::turn::{
-    Answer, Appended, Call, Ending, Incomplete, Request, Shape, System, ToolChoice, Turn,
-    no_content,
+    Answer, Appended, Ending, Incomplete, NativeCall, Request, Shape, System, ToolChoice,
+    TurnDraft, no_content,
 };
 pub(in crate::format) use crate::json::{self, AsIs, array, object_of};

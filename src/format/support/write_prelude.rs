@@ -8,7 +8,7 @@ pub(in crate::format) use crate::format::support::writing::{
     calls, error_message, error_type, error_word, input_object, texts, texts_of_parts, timestamp,
 };
 pub(in crate::format) use crate::format::write::{
-    Block, BlockKind, Carry, Encoder, Envelope, Info, Message, Part, Records, Writing,
+    BlockKind, Carry, Encoder, Info, Message, Part, RecordEnvelope, Records, TextBlock, Writing,
 };
 pub(in crate::format) use crate::json::{
     self, KnownCounts, Line, ListOf, Minified, OrNull, members, object_of,

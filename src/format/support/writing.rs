@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::cut::Cut as _;
 use crate::event::{CallInput, Code, Failure, ToolCall};
-use crate::format::write::{Block, BlockKind, Part};
+use crate::format::write::{BlockKind, Part, TextBlock};
 use crate::json;
 
 /// Returns the type of an error in the words of OpenAI and Anthropic: the provider's own if it is
@@ -63,7 +63,7 @@ pub(crate) fn calls(parts: &[Part]) -> impl Iterator<Item = ToolCall<'_>> {
 }
 
 /// Returns the text of each part of a thought.
-pub(crate) fn texts_of_parts(block: &Block) -> impl DoubleEndedIterator<Item = &str> {
+pub(crate) fn texts_of_parts(block: &TextBlock) -> impl DoubleEndedIterator<Item = &str> {
     let begins = std::iter::once(0).chain(block.parts.iter().copied());
     let mut ends: Vec<usize> = block.parts.clone();
     ends.push(block.text.len());

@@ -233,17 +233,6 @@ fn names_are_unique() {
 /// Names that stand twice for one idea: a command and what it prints with, an option and what it sets.
 const ONE_IDEA: &[&str] = &["Classify", "Frames", "Tools"];
 
-/// Names that stand for several ideas yet, and how often. None is to be added.
-const SHARED_NAMES: &[(&str, usize)] = &[
-    ("Block", 2),
-    ("Call", 2),
-    ("Envelope", 2),
-    ("Fault", 2),
-    ("Output", 2),
-    ("Status", 2),
-    ("Turn", 2),
-];
-
 /// The types of a file, each with its name.
 fn types(source: &Source) -> impl Iterator<Item = &str> {
     let words = source.code().lines().filter_map(|line| {
@@ -270,17 +259,12 @@ fn a_name_of_a_type_has_one_meaning() {
         }
     }
     let mut wrong = Vec::new();
-    let of = |name: &str| files.get(name).map_or(0, Vec::len);
     for (name, files) in files.iter().filter(|(_, files)| files.len() > 1) {
-        let known = SHARED_NAMES.iter().find(|(shared, _)| shared == name);
-        let most = known.map_or(1, |(_, count)| *count);
-        if files.len() > most && !ONE_IDEA.contains(&name.as_str()) {
+        if !ONE_IDEA.contains(&name.as_str()) {
             wrong.push(format!("{name} stands {} times: {}", files.len(), files.join(", ")));
         }
     }
-    for (name, count) in SHARED_NAMES.iter().filter(|(name, count)| of(name) < *count) {
-        wrong.push(format!("{name} stands {} times, not {count}: write that", of(name)));
-    }
+    let of = |name: &str| files.get(name).map_or(0, Vec::len);
     let unneeded = ONE_IDEA.iter().filter(|name| of(name) < 2);
     wrong.extend(unneeded.map(|name| format!("{name} stands once: take it out of ONE_IDEA")));
     check(&wrong);

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 use rustix::io::Errno;
-use toolstream::internals::{Ended, Input, InputReader, Output, Progress, Signals, pump};
+use toolstream::internals::{BufferedOutput, Ended, Input, InputReader, Progress, Signals, pump};
 use toolstream::sink::{Join, Label, Ndjson, Sink};
 use toolstream::{Config, Pipeline};
 
@@ -125,7 +125,7 @@ fn came(
     let written = Rc::default();
     let disk = Disk { room, written: Rc::clone(&written) };
     let mut target = Shim::new(disk, writes);
-    let mut out = Output::new(&mut target);
+    let mut out = BufferedOutput::new(&mut target);
     let events = Ndjson::new(&mut out, Label::default());
     let mut sink: Box<dyn Sink> =
         if *join { Box::new(Join::new(events)) } else { Box::new(events) };

@@ -9,7 +9,7 @@ use proptest::sample::select;
 use serde_json::value::RawValue;
 use sse_parse::SseParser;
 use toolstream::frame::{FaultKind, Frame, FrameConfig, Framed, HeaderValue, find};
-use toolstream::internals::{JsonStatus as Status, Scanner};
+use toolstream::internals::{JsonStatus, Scanner};
 
 use crate::case::Case;
 use crate::limits::random::settings;
@@ -150,10 +150,10 @@ fn check_json(text: &str) {
     let theirs = serde_json::from_str::<&RawValue>(text).is_ok();
     let mut scanner = Scanner::new(0);
     scanner.push_all(text.as_bytes());
-    assert_eq!(scanner.status() == Status::Whole, theirs, "{text:?}");
+    assert_eq!(scanner.status() == JsonStatus::Whole, theirs, "{text:?}");
     let mut scanner = Scanner::new(0);
     text.as_bytes().chunks(1).for_each(|byte| scanner.push_all(byte));
-    assert_eq!(scanner.status() == Status::Whole, theirs, "{text:?}, byte by byte");
+    assert_eq!(scanner.status() == JsonStatus::Whole, theirs, "{text:?}, byte by byte");
 }
 
 #[test]
