@@ -264,7 +264,7 @@ impl Sink for Tap<'_> {
         {
             let turn = {
                 let TurnsState { from, sent, .. } = &*self.turns.state.borrow();
-                message.finish(|text| dressing::said(*from, Arc::clone(sent), text), &finish)
+                message.finish(|text| dressing::undress(*from, Arc::clone(sent), text), &finish)
             };
             self.turn(turn, event.choice)?;
         }

@@ -123,8 +123,8 @@ impl OpenMessage {
         }
         match event.kind {
             Kind::Loose(Loose::CallPart(ref part)) => match part.id {
-                Some(id) if is_no_id(id) => self.part(&CallPart { id: None, ..*part }, out),
-                _ => self.part(part, out),
+                Some(id) if is_no_id(id) => self.call_part(&CallPart { id: None, ..*part }, out),
+                _ => self.call_part(part, out),
             },
             Kind::Loose(Loose::CallEnd(end)) if self.postpones(&end, out.choice) => {
                 self.postponed = Some((out.choice, end.key));
@@ -141,7 +141,7 @@ impl OpenMessage {
             | Kind::ToolResult(_)
             | Kind::ProviderEvent(_)
             | Kind::Prompt(_)
-            | Kind::Turn(_) => self.rare(event, out),
+            | Kind::Turn(_) => self.feed_rare(event, out),
             Kind::Loose(Loose::Native(_)) => out.pass(event).map(|()| false),
             _ => {
                 self.choice(out).holds |= !event.kind.text().is_some_and(str::is_empty);
@@ -152,7 +152,7 @@ impl OpenMessage {
 
     /// Takes an event that few records have, as [`Self::feed`] does.
     #[cold]
-    fn rare(&mut self, event: &Event<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
+    fn feed_rare(&mut self, event: &Event<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
         match event.kind {
             Kind::Loose(Loose::CallHeld(key)) => self.choice(out).calls.hold(key),
             Kind::Loose(Loose::Released) => self.release(out)?,
@@ -210,7 +210,7 @@ impl OpenMessage {
         out.emit(Kind::Warning(warning))
     }
 
-    fn part(&mut self, part: &CallPart<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
+    fn call_part(&mut self, part: &CallPart<'_>, out: &mut ChoiceOut<'_, '_>) -> io::Result<bool> {
         let state = self.choices.or_insert_with(out.choice, || reused(&mut self.spare));
         let index = match state.calls.next(part) {
             Some(index) => index,

@@ -115,8 +115,8 @@ fn without_under(key: &str, value: &str, paths: &[Vec<&str>]) -> Option<String> 
     let mut inner = Vec::new();
     for path in paths {
         let rests = match path.split_first() {
-            Some((&"**", rest)) => vec![Some(path.clone()), step(key, rest)],
-            _ => vec![step(key, path)],
+            Some((&"**", rest)) => vec![Some(path.clone()), below(key, rest)],
+            _ => vec![below(key, path)],
         };
         inner.extend(rests.into_iter().flatten());
     }
@@ -124,7 +124,7 @@ fn without_under(key: &str, value: &str, paths: &[Vec<&str>]) -> Option<String> 
 }
 
 /// Returns what is left of a path below this key, if it leads there.
-fn step<'p>(key: &str, path: &[&'p str]) -> Option<Vec<&'p str>> {
+fn below<'p>(key: &str, path: &[&'p str]) -> Option<Vec<&'p str>> {
     let (first, rest) = path.split_first()?;
     (*first == key || *first == "*").then(|| rest.to_vec())
 }

@@ -12,7 +12,7 @@ use crate::capture::file::Capture;
 use crate::capture::held::HeldAnswer;
 use crate::capture::rhythm::{Rhythm, times_of};
 use crate::cut::Cut as _;
-use crate::format::Trouble;
+use crate::format::ReplyFailure;
 
 /// The longest piece that `random` writes, in bytes.
 const MAX_RANDOM: usize = 64;
@@ -358,15 +358,15 @@ fn failed(
     let reply = capture.reply();
     let status = reply.status(code)?;
     let given = HeldAnswer::new(capture, 0);
-    let trouble = Trouble { start: given.start(), ..reply.trouble(status, *frames) };
+    let failure = ReplyFailure { start: given.start(), ..reply.failure(status, *frames) };
     if is_body {
-        let bytes = (reply.body)(&trouble).into_bytes();
+        let bytes = (reply.body)(&failure).into_bytes();
         return Ok(Altered { bytes, is_whole: true, error: None, status: Some(status) });
     }
     let add = capture.framing.and_then(|framing| framing.add);
     let add = add.ok_or_else(|| format!("{name}: there is no error in this framing"))?;
     let mut bytes = bytes.before(capture.after_frames(*frames)?).to_vec();
-    let (record, data) = (reply.record)(&trouble);
+    let (record, data) = (reply.record)(&failure);
     let is_bare = reply.is_bare && capture.framing.is_some_and(|framing| framing.name == "sse");
     // Clients that look for it look into each piece that comes.
     let error = is_bare.then_some(bytes.len());

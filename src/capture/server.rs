@@ -336,9 +336,9 @@ fn json_type() -> Vec<(String, String)> {
 
 /// Returns the answer that is an error.
 pub(crate) fn failure(reply: &Reply, status: u16, why: Option<&str>) -> PlayedAnswer {
-    let mut trouble = reply.trouble(status, 0);
-    trouble.message = why.unwrap_or(trouble.message);
-    let mut answer = whole(status, (reply.body)(&trouble), json_type());
+    let mut failure = reply.failure(status, 0);
+    failure.message = why.unwrap_or(failure.message);
+    let mut answer = whole(status, (reply.body)(&failure), json_type());
     if matches!(status, 429 | 529) {
         answer.headers.push(("retry-after".into(), "1".into()));
     }

@@ -201,7 +201,7 @@ impl ExchangeTree<'_> {
                         }
                         continue;
                     }
-                    match self.step(&name, step) {
+                    match self.step_after(&name, step) {
                         Some(step) => (value, step),
                         None => {
                             skip(&value, &mut *self.nodes)?;
@@ -232,7 +232,7 @@ impl ExchangeTree<'_> {
     }
 
     /// Returns the step after a member, if it is on the way.
-    fn step(&mut self, name: &[u8], step: usize) -> Option<usize> {
+    fn step_after(&mut self, name: &[u8], step: usize) -> Option<usize> {
         let is_it = |word: &str| word.split('|').any(|word| word.as_bytes() == name);
         if self.steps.get(step).is_some_and(|word| is_it(word)) {
             return Some(step + 1);

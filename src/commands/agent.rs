@@ -12,7 +12,7 @@ use crate::cli::Agent;
 use crate::commands::messages::{look, of_people};
 use crate::commands::next::{target, words};
 use crate::commands::request::{named, read_request};
-use crate::commands::tools::{Hands, row};
+use crate::commands::tools::{LocalTools, row};
 use crate::commands::{lost, needs_pipe, shown};
 use crate::format::turn::Request;
 use crate::io::{BufferedOutput, Children, Original, Signals, Stalled, die, report};
@@ -23,7 +23,7 @@ use crate::status::Outcome;
 
 pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
     let target = checked(args)?;
-    let Hands { tools, rules, options: running, .. } = Hands::new(&args.running)?;
+    let LocalTools { tools, rules, options: running, .. } = LocalTools::new(&args.running)?;
     let First { body, bytes, row } = first_request(args)?;
     let signals = Signals::listen_for_children()?;
     let running = agent::RunnerOptions {

@@ -33,11 +33,11 @@ pub(super) fn tools(_: &Tools) -> anyhow::Result<u8> {
 }
 
 /// No tools.
-pub(super) struct Hands;
+pub(super) struct LocalTools;
 
-impl Hands {
+impl LocalTools {
     pub(super) fn new(args: &Running) -> anyhow::Result<Self> {
-        if args.tools.is_some() { needs_unix("next --tools") } else { Ok(Hands) }
+        if args.tools.is_some() { needs_unix("next --tools") } else { Ok(LocalTools) }
     }
 
     pub(super) fn declarations(&self) -> Vec<Declaration> {

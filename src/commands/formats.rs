@@ -227,14 +227,14 @@ impl ListedRow {
     }
 
     fn about(&self) -> String {
-        self.about.map_or_else(|| listed(self.models), str::to_owned)
+        self.about.map_or_else(|| joined(self.models), str::to_owned)
     }
 
     /// Returns all of the row, a line for each part.
     fn page(&self) -> String {
         let mut out = String::new();
         let mut part = |name: &str, words: Option<&[&str]>| {
-            let text = listed(words);
+            let text = joined(words);
             if !text.is_empty() {
                 out.push_str(&format!("{name:<12} "));
                 json::make_safe(&text, &mut out);
@@ -261,7 +261,7 @@ impl ListedRow {
     }
 }
 
-fn listed(words: Option<&[&str]>) -> String {
+fn joined(words: Option<&[&str]>) -> String {
     words.into_iter().flatten().copied().collect::<Vec<_>>().join(", ")
 }
 

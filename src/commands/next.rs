@@ -9,7 +9,7 @@ use crate::cli::{Next, Running};
 use crate::commands::exchanges::open_one;
 use crate::commands::reader::InputReader;
 use crate::commands::request::{named, read_json, read_request};
-use crate::commands::tools::Hands;
+use crate::commands::tools::LocalTools;
 use crate::commands::{conclude, lost, needs_pipe, print, shown};
 use crate::event::{Event, Kind, Pieces};
 use crate::io::{
@@ -26,8 +26,8 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let results = args.results.as_deref();
     check_inputs(args, file, results)?;
     let target = target(&args.running, &args.request)?;
-    let hands = Hands::new(&args.running)?;
-    let signals = hands.listen()?;
+    let tools = LocalTools::new(&args.running)?;
+    let signals = tools.listen()?;
     let (mut body, bytes) = read_request(&args.request)?;
     let user = args.user.as_deref().map(words).transpose()?;
     let given = results.map(read_results).transpose()?;
@@ -48,7 +48,7 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     request::check_end(&body, row).map_err(refused)?;
     let results = match given {
         Some(given) => assigned(&message, &given).map_err(refused)?,
-        None => match hands.run(&message, &signals, &mut *sink)? {
+        None => match tools.run(&message, &signals, &mut *sink)? {
             Some(results) => results,
             None => assigned(&message, &message.results).map_err(refused)?,
         },
@@ -62,7 +62,7 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     let is_over = verdict == Fate::Final && user.is_none();
     let code = if is_over { 0 } else { TOOL_CALLS };
     if !is_over {
-        request::declare(&mut body, row, &hands.declarations());
+        request::declare(&mut body, row, &tools.declarations());
     }
     sink.finish().map_err(lost)?;
     drop(sink);

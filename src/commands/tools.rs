@@ -66,7 +66,7 @@ pub(super) fn row<'w>(
 }
 
 /// The tools of `--tools`, and how they are run.
-pub(super) struct Hands {
+pub(super) struct LocalTools {
     pub(super) tools: Toolbox,
     pub(super) rules: Rules,
     /// Without limits of their number.
@@ -74,7 +74,7 @@ pub(super) struct Hands {
     has_tools: bool,
 }
 
-impl Hands {
+impl LocalTools {
     /// Reads the tools; there are none without `--tools`. Fails if a rule of `--approve` is for a tool
     /// that is not there: with its name misspelled, a tool would run by the rule for all others.
     pub(super) fn new(args: &Running) -> anyhow::Result<Self> {
@@ -92,7 +92,7 @@ impl Hands {
             env: args.env.clone(),
             passes_argument: args.args == Passing::Argv,
         };
-        Ok(Hands { tools, rules, options, has_tools: args.tools.is_some() })
+        Ok(LocalTools { tools, rules, options, has_tools: args.tools.is_some() })
     }
 
     /// Returns the tools as they are declared to a model.

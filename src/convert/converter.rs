@@ -90,7 +90,7 @@ pub struct Converter<'r, W: Write> {
     /// The call that is written in fragments: its choice and its index.
     live: Option<(u64, u64)>,
     /// The calls of each choice that are over: the next one may be written in fragments.
-    over: ByChoice<Over>,
+    ended: ByChoice<EndedCalls>,
     /// True if a call that was written must not be run: the stream must fail.
     is_spoiled: bool,
     /// The fragments that have been written of it, without white space between their tokens.
@@ -111,7 +111,7 @@ pub struct Converter<'r, W: Write> {
 
 /// The kinds of parts, in the order of a body that has a member for each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum PartKind {
     Thought,
     Text,
     Call,
@@ -119,14 +119,14 @@ enum Rank {
 
 /// The calls of a choice that are over.
 #[derive(Default)]
-struct Over {
+struct EndedCalls {
     /// The index of the first call that is not.
     next: u64,
     /// Those after it.
     later: BTreeSet<u64>,
 }
 
-impl Over {
+impl EndedCalls {
     fn has(&self, index: u64) -> bool {
         index < self.next || self.later.contains(&index)
     }
@@ -179,7 +179,7 @@ impl<'r, W: Write> Converter<'r, W> {
             usage: None,
             announced: None,
             live: None,
-            over: ByChoice::default(),
+            ended: ByChoice::default(),
             is_spoiled: false,
             fragments: String::new(),
             minifier: Minifier::default(),
@@ -306,7 +306,7 @@ impl<'r, W: Write> Converter<'r, W> {
         };
         let kind = || BlockKind::Reasoning { item_id: item_id.map(str::to_owned) };
         if part.is_some_and(|part| part > 1) && !text.is_empty() {
-            self.part(choice, part.unwrap_or(1));
+            self.begin_part(choice, part.unwrap_or(1));
         }
         let is_same = |kind: &BlockKind| matches!(kind, BlockKind::Reasoning { .. });
         self.text(choice, text, is_same, kind);
@@ -327,7 +327,7 @@ impl<'r, W: Write> Converter<'r, W> {
     }
 
     /// Begins the next part of a thought, if this is one.
-    fn part(&mut self, choice: u64, part: u64) {
+    fn begin_part(&mut self, choice: u64, part: u64) {
         let Some(block) = &mut self.block else { return };
         let known = block.parts.len() as u64 + 1;
         if block.choice != choice || part <= known {
@@ -338,12 +338,12 @@ impl<'r, W: Write> Converter<'r, W> {
         if !self.options.whole
             && let Some(block) = &self.block
         {
-            self.encoder.part(block, &mut self.records);
+            self.encoder.begin_part(block, &mut self.records);
         }
     }
 
     fn call(&mut self, choice: u64, call: &ToolCall<'_>) {
-        self.over.or_default(choice).add(call.index);
+        self.ended.or_default(choice).add(call.index);
         let is_live = self.live == Some((choice, call.index));
         let is_as_written = call.executor.is_none() && self.fragments == call.input.as_str();
         if is_live && !is_as_written {
@@ -407,7 +407,7 @@ impl<'r, W: Write> Converter<'r, W> {
             && self.writing.has_fragments
             && !self.options.whole
             && self.live.is_none()
-            && self.over.or_default(choice).next == delta.index
+            && self.ended.or_default(choice).next == delta.index
             && delta.is_ours
             && is_carried;
         // One that was made up for want of another may still get that.
@@ -554,13 +554,15 @@ impl<'r, W: Write> Converter<'r, W> {
 
     /// Notes each part of a body that comes after one of a later kind.
     fn note_order(&mut self) {
-        let mut latest = Rank::Thought;
+        let mut latest = PartKind::Thought;
         for part in &self.parts {
             let rank = match part {
-                Part::Block(TextBlock { kind: BlockKind::Reasoning { .. }, .. }) => Rank::Thought,
-                Part::Block(_) => Rank::Text,
-                Part::Redacted(_) if !self.loses(Info::Redacted) => Rank::Thought,
-                Part::Call(call) if call.get().executor.is_none() => Rank::Call,
+                Part::Block(TextBlock { kind: BlockKind::Reasoning { .. }, .. }) => {
+                    PartKind::Thought
+                }
+                Part::Block(_) => PartKind::Text,
+                Part::Redacted(_) if !self.loses(Info::Redacted) => PartKind::Thought,
+                Part::Call(call) if call.get().executor.is_none() => PartKind::Call,
                 Part::Call(_) | Part::Result(_) | Part::Redacted(_) => continue,
             };
             if rank < latest {
@@ -661,8 +663,8 @@ impl<'r, W: Write> Converter<'r, W> {
                 // The client may have it already.
                 self.is_spoiled |= call.reason == Reason::Withdrawn
                     && self.options.deltas
-                    && self.over.or_default(choice).has(call.index);
-                self.over.or_default(choice).add(call.index);
+                    && self.ended.or_default(choice).has(call.index);
+                self.ended.or_default(choice).add(call.index);
                 // What a cut call means is known at the end of the message.
                 if self.live == Some((choice, call.index)) && call.reason != Reason::Truncated {
                     self.leave_call();
@@ -709,7 +711,7 @@ impl<W: Write> Sink for Converter<'_, W> {
     /// A stream is written as it comes, but for what comes while a call is written in fragments, or
     /// waits for its result.
     fn keeps(&mut self) -> bool {
-        self.gathers() || self.encoder.keeps() || self.live.is_some() || self.followed.holds()
+        self.gathers() || self.encoder.holds_block() || self.live.is_some() || self.followed.holds()
     }
 
     fn flush(&mut self) -> io::Result<()> {

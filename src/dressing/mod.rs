@@ -59,7 +59,7 @@ pub(crate) fn of_text(from: From, dialect: &Selection) -> From {
 }
 
 /// Returns what the model said in a text, markup and all, without what is not of the answer.
-pub(crate) fn said(from: From, sent: Arc<[String]>, text: &str) -> String {
+pub(crate) fn undress(from: From, sent: Arc<[String]>, text: &str) -> String {
     if matches!(from, From::None) {
         return text.to_owned();
     }

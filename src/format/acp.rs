@@ -33,7 +33,7 @@ fn is_ours(record: &Record) -> bool {
     is_bare || (is_call && record.has("params"))
 }
 
-const USAGE: &[Row] = &[
+const USAGE: &[CountRule] = &[
     ("inputTokens", Op::Is, &[Field::Input]),
     ("outputTokens", Op::Is, &[Field::Output]),
     ("totalTokens", Op::Is, &[Field::Total]),

@@ -85,7 +85,7 @@ payload! {
 }
 
 /// The usage of each model that the agent has asked.
-const USAGE: &[Row] =
+const USAGE: &[CountRule] =
     &[("inputTokens", Op::Is, &[Field::Input]), ("outputTokens", Op::Is, &[Field::Output])];
 
 #[derive(Default)]
@@ -218,7 +218,7 @@ impl BedrockAgent {
             let at = |path: &str| path.split('.').try_fold(json.get(), json::member);
             if let Some(usage) = at("modelInvocationOutput.metadata.usage") {
                 self.meter.feed(usage);
-                self.meter.part();
+                self.meter.begin_part();
             }
             let thought = at("rationale.text")
                 .or(at("modelInvocationOutput.reasoningContent.reasoningText.text"));

@@ -55,7 +55,7 @@ pub use repeatable::Repeatable;
 #[cfg(feature = "cli")]
 pub(crate) use replies::{aside, reply_of};
 #[cfg(feature = "cli")]
-pub(crate) use reply::{Known, Reply, Trouble};
+pub(crate) use reply::{Known, Reply, ReplyFailure};
 pub use spec::Row;
 pub use support::emit::{Done, EventOut};
 pub(crate) use support::finish::normalise;

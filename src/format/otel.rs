@@ -24,7 +24,7 @@ pub(super) static FORMAT: Format = Format {
     ..Format::new("otel", |_| Box::<Otel>::default())
 };
 
-const USAGE: &[Row] = &[
+const USAGE: &[CountRule] = &[
     ("input_tokens", Op::Is, &[Field::Input]),
     ("output_tokens", Op::Is, &[Field::Output]),
     ("cache_read.input_tokens", Op::Is, &[Field::Cached]),
@@ -93,7 +93,7 @@ impl Otel {
             let reason = reason.or_else(|| json::string(reasons.as_ref()?.get(choice)?));
             let mut calls = Calls::of(number);
             let mut read = |out: &mut EventOut| {
-                let mut parts = message.listed("parts", out)?.into_iter();
+                let mut parts = message.each_or_warn("parts", out)?.into_iter();
                 parts.try_for_each(|part| emit(number, &Object::new(part), &mut calls, out))
             };
             // Without a reason it may have been cut: so are its calls.
@@ -123,10 +123,12 @@ impl Otel {
         for json in messages.iter().skip(asked) {
             let message = Object::new(json);
             let (mut texts, mut media) = (Vec::new(), 0);
-            for part in message.listed("parts", out)? {
+            for part in message.each_or_warn("parts", out)? {
                 let part = Object::new(part);
                 match part.kind("type").as_str() {
-                    "text" => texts.push(part.said("content", out)?.into_text().into_owned()),
+                    "text" => {
+                        texts.push(part.text_or_warn("content", out)?.into_text().into_owned())
+                    }
                     "tool_call_response" => {
                         let result = part.get("response|result|content").map(json::text);
                         texts.extend(result.map(|text| text.into_text().into_owned()));
@@ -175,7 +177,7 @@ fn emit(choice: u64, part: &Object, calls: &mut Calls, out: &mut EventOut) -> Do
     match kind.as_str() {
         "text" | "reasoning" | "thinking" => {
             let slot = if kind == "text" { Slot::ANSWER } else { Slot::THOUGHT };
-            let text = part.said("content", out)?;
+            let text = part.text_or_warn("content", out)?;
             out.piece(choice, slot, &text)
         }
         "tool_call" => {

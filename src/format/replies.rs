@@ -2,7 +2,7 @@
 
 use crate::format::format::Format;
 use crate::format::openai_responses::write::failed;
-use crate::format::reply::{Aside, Known, Reply, Trouble};
+use crate::format::reply::{Aside, Known, Reply, ReplyFailure};
 use crate::format::{
     anthropic, bedrock_agent, bedrock_invoke, gemini, openai_chat, openai_responses, rows,
 };
@@ -39,7 +39,7 @@ static OPENAI_CHAT: Reply = Reply {
     addresses: &[],
     word: openai_word,
     body: openai_error,
-    record: |trouble| ("", openai_error(trouble)),
+    record: |failure| ("", openai_error(failure)),
     is_bare: false,
     asides: &[Aside { method: "GET", path: "/models", body: openai_models }],
     idle: None,
@@ -77,19 +77,19 @@ fn openai_word(status: u16) -> &'static str {
     }
 }
 
-fn openai_error(trouble: &Trouble<'_>) -> String {
-    let kind = match trouble.status {
+fn openai_error(failure: &ReplyFailure<'_>) -> String {
+    let kind = match failure.status {
         429 => "rate_limit_error",
         400..=499 => "invalid_request_error",
         _ => "server_error",
     };
-    let Trouble { message, word, .. } = *trouble;
+    let ReplyFailure { message, word, .. } = *failure;
     object_of!(line; "error": { "message": message, "type": kind, "param": null, "code": word })
 }
 
 static OPENAI_RESPONSES: Reply = Reply {
     formats: &[&openai_responses::FORMAT],
-    record: |trouble| ("response.failed", failed(trouble)),
+    record: |failure| ("response.failed", failed(failure)),
     asides: &[Aside {
         method: "POST",
         path: "/responses/input_tokens",
@@ -105,7 +105,7 @@ static OPENAI_RESPONSES: Reply = Reply {
 static AI_SDK_UI: Reply = Reply {
     formats: &[&rows::AI_SDK_UI],
     headers: &[("x-vercel-ai-ui-message-stream", "v1")],
-    record: |trouble| ("", object_of!(line; "type": "error", "errorText": trouble.message)),
+    record: |failure| ("", object_of!(line; "type": "error", "errorText": failure.message)),
     ..OPENAI_CHAT
 };
 
@@ -113,7 +113,7 @@ static AI_SDK_UI: Reply = Reply {
 static AI_SDK_DATA: Reply = Reply {
     formats: &[&rows::AI_SDK_DATA],
     headers: &[("x-vercel-ai-data-stream", "v1")],
-    record: |trouble| ("3", quote(trouble.message)),
+    record: |failure| ("3", quote(failure.message)),
     ..OPENAI_CHAT
 };
 
@@ -132,7 +132,7 @@ static ANTHROPIC: Reply = Reply {
         _ => "api_error",
     },
     body: anthropic_error,
-    record: |trouble| ("error", anthropic_error(trouble)),
+    record: |failure| ("error", anthropic_error(failure)),
     // On Vertex AI, a model counts.
     asides: &[
         Aside { method: "POST", path: "/messages/count_tokens", body: anthropic_count },
@@ -146,8 +146,8 @@ fn anthropic_count(known: &Known<'_>) -> String {
     object_of!(line; "input_tokens": known.input_tokens)
 }
 
-fn anthropic_error(trouble: &Trouble<'_>) -> String {
-    let Trouble { message, word, .. } = *trouble;
+fn anthropic_error(failure: &ReplyFailure<'_>) -> String {
+    let ReplyFailure { message, word, .. } = *failure;
     object_of!(line; "type": "error", "error": { "type": word, "message": message })
 }
 
@@ -156,7 +156,7 @@ static BEDROCK: Reply = Reply {
     addresses: &[("/converse-stream", "eventstream"), ("/converse", "json")],
     word: bedrock_word,
     body: message,
-    record: |trouble| (bedrock_word(trouble.status), message(trouble)),
+    record: |failure| (bedrock_word(failure.status), message(failure)),
     ..OPENAI_CHAT
 };
 
@@ -173,15 +173,15 @@ fn bedrock_word(status: u16) -> &'static str {
 }
 
 /// The error of AWS and of Cohere.
-fn message(trouble: &Trouble<'_>) -> String {
-    object_of!(line; "message": trouble.message)
+fn message(failure: &ReplyFailure<'_>) -> String {
+    object_of!(line; "message": failure.message)
 }
 
 static COHERE: Reply = Reply {
     formats: &[&rows::COHERE],
     body: message,
-    record: |trouble| {
-        let (kind, message) = ("message-end", trouble.message);
+    record: |failure| {
+        let (kind, message) = ("message-end", failure.message);
         let record = object_of!(
             line;
             "type": kind,
@@ -210,7 +210,7 @@ static GEMINI: Reply = Reply {
         _ => "INTERNAL",
     },
     body: gemini_error,
-    record: |trouble| ("", gemini_error(trouble)),
+    record: |failure| ("", gemini_error(failure)),
     is_bare: true,
     asides: &[
         Aside { method: "GET", path: "/v1beta/models", body: gemini_models },
@@ -232,19 +232,19 @@ fn gemini_models(known: &Known<'_>) -> String {
     }])
 }
 
-fn gemini_error(trouble: &Trouble<'_>) -> String {
-    let Trouble { message, word, .. } = *trouble;
-    let code = u64::from(trouble.status);
+fn gemini_error(failure: &ReplyFailure<'_>) -> String {
+    let ReplyFailure { message, word, .. } = *failure;
+    let code = u64::from(failure.status);
     object_of!(line; "error": { "code": code, "message": message, "status": word })
 }
 
 static OLLAMA: Reply = Reply {
     formats: &[&rows::OLLAMA_CHAT, &rows::OLLAMA_GENERATE],
     body: ollama_error,
-    record: |trouble| ("", ollama_error(trouble)),
+    record: |failure| ("", ollama_error(failure)),
     ..OPENAI_CHAT
 };
 
-fn ollama_error(trouble: &Trouble<'_>) -> String {
-    object_of!(line; "error": trouble.message)
+fn ollama_error(failure: &ReplyFailure<'_>) -> String {
+    object_of!(line; "error": failure.message)
 }

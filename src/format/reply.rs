@@ -17,9 +17,9 @@ pub(crate) struct Reply {
     /// The provider's word for an error with this HTTP status.
     pub(crate) word: fn(status: u16) -> &'static str,
     /// The body of an error that comes in place of a stream.
-    pub(crate) body: fn(&Trouble<'_>) -> String,
+    pub(crate) body: fn(&ReplyFailure<'_>) -> String,
     /// The record of an error in a stream: its name and its payload.
-    pub(crate) record: fn(&Trouble<'_>) -> (&'static str, String),
+    pub(crate) record: fn(&ReplyFailure<'_>) -> (&'static str, String),
     /// True if that record stands in a stream of events without their framing.
     pub(crate) is_bare: bool,
     /// What it answers beside models' answers.
@@ -50,7 +50,7 @@ pub(crate) struct Known<'a> {
 
 /// An error to be reported as a provider reports it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Trouble<'a> {
+pub(crate) struct ReplyFailure<'a> {
     /// The HTTP status.
     pub(crate) status: u16,
     /// The provider's word.
@@ -64,7 +64,7 @@ pub(crate) struct Trouble<'a> {
 }
 
 /// The errors that a server may be asked to report: the HTTP status, a word for it, and a sentence.
-const TROUBLES: &[(u16, &str, &str)] = &[
+const FAILURES: &[(u16, &str, &str)] = &[
     (400, "invalid_request", "The request is invalid."),
     (401, "authentication", "The key is not valid."),
     (403, "permission", "The key may not do this."),
@@ -83,10 +83,10 @@ impl Reply {
     pub(crate) fn status(&self, code: &str) -> Result<u16, String> {
         let is_it =
             |(status, word, _): &&(u16, &str, &str)| *word == code || (self.word)(*status) == code;
-        let known = TROUBLES.iter().find(is_it).map(|(status, ..)| *status);
+        let known = FAILURES.iter().find(is_it).map(|(status, ..)| *status);
         let status = || code.parse().ok().filter(|status| (400..600).contains(status));
         known.or_else(status).ok_or_else(|| {
-            let words: Vec<&str> = TROUBLES.iter().map(|(_, word, _)| *word).collect();
+            let words: Vec<&str> = FAILURES.iter().map(|(_, word, _)| *word).collect();
             format!(
                 "{code} is no code of an error: one is a status from 400 to 599, or {}",
                 words.join(", ")
@@ -95,9 +95,15 @@ impl Reply {
     }
 
     /// Returns the error with this HTTP status, which comes after so many records.
-    pub(crate) fn trouble(&self, status: u16, records: usize) -> Trouble<'static> {
-        let known = TROUBLES.iter().find(|(known, ..)| *known == status);
+    pub(crate) fn failure(&self, status: u16, records: usize) -> ReplyFailure<'static> {
+        let known = FAILURES.iter().find(|(known, ..)| *known == status);
         let message = known.map_or("The request failed.", |(_, _, message)| message);
-        Trouble { status, word: (self.word)(status), message, records, start: Start::default() }
+        ReplyFailure {
+            status,
+            word: (self.word)(status),
+            message,
+            records,
+            start: Start::default(),
+        }
     }
 }

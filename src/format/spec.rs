@@ -104,7 +104,7 @@ placed! {
         on: &'static [Rule] = &[], "leak::list";
         #[serde(rename = "group")]
         groups: &'static [Group] = &[], "groups", default;
-        usage: &'static [usage::Row] = &[], "counts", default;
+        usage: &'static [usage::CountRule] = &[], "counts", default;
         /// What may differ in a record that repeats the last one, if more than its text: `unread`,
         /// strings and numbers that no rule reads.
         #[serde(rename = "unread")]
@@ -783,7 +783,7 @@ pub(super) struct Counts {
 
 /// Reads the places of the counts; `+` is between those that make a sum, and `keep` has those that
 /// are only passed on.
-fn counts<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [usage::Row], D::Error> {
+fn counts<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [usage::CountRule], D::Error> {
     let counts = Counts::deserialize(from)?;
     let fields: [(String, &'static [Field]); 6] = [
         (counts.input, &[Field::Input]),
@@ -793,7 +793,7 @@ fn counts<'de, D: Deserializer<'de>>(from: D) -> Result<&'static [usage::Row], D
         (counts.cache_write, &[Field::CacheWrite]),
         (counts.reasoning, &[Field::Reasoning]),
     ];
-    let mut rows: Vec<usage::Row> = Vec::new();
+    let mut rows: Vec<usage::CountRule> = Vec::new();
     for (places, fields) in fields {
         let op = if places.contains('+') { Op::Adds } else { Op::Is };
         let terms = places.split('+').map(str::trim).filter(|place| !place.is_empty());

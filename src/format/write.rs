@@ -301,7 +301,7 @@ impl Records {
 
     /// Writes the record of an error as servers do that leave their framing for it.
     pub(crate) fn bare(&mut self, members: impl FnOnce(&mut Line)) {
-        self.part();
+        self.separate();
         self.object(members);
     }
 
@@ -328,7 +328,7 @@ impl Records {
     }
 
     fn begin(&mut self, name: &str) {
-        self.part();
+        self.separate();
         if self.envelope.is_named {
             self.line.raw("event: ");
             self.line.raw(name);
@@ -338,7 +338,7 @@ impl Records {
     }
 
     /// Parts the next record from the one before.
-    fn part(&mut self) {
+    fn separate(&mut self) {
         let RecordEnvelope { begin, between, .. } = self.envelope;
         self.line.raw(if self.count == 0 { begin } else { between });
         self.count += 1;
@@ -445,11 +445,11 @@ pub trait Encoder: Send {
     /// The next piece of the text of the open block.
     fn piece(&mut self, block: &TextBlock, text: &str, out: &mut Records);
     /// True if what came is held until the open block ends.
-    fn keeps(&self) -> bool {
+    fn holds_block(&self) -> bool {
         false
     }
     /// The next part of the thought that is open begins.
-    fn part(&mut self, _block: &TextBlock, _out: &mut Records) {}
+    fn begin_part(&mut self, _block: &TextBlock, _out: &mut Records) {}
     /// The open block ends.
     fn close(&mut self, _block: &TextBlock, _out: &mut Records) {}
     /// A redacted thought.

@@ -600,7 +600,7 @@ impl<'t> Reader<'t> {
             }
             (seen, next) = (seen | 1 << field, field + 1);
             reader.pass(b':')?;
-            read(field, reader).map_err(|fault| fault.at(|| reader.step(start)))
+            read(field, reader).map_err(|error| error.at(|| reader.step_to_member(start)))
         })?;
         Ok(passes_text)
     }
@@ -664,7 +664,7 @@ impl<'t> Reader<'t> {
             }
             let key = Str::from_json(reader)?;
             reader.pass(b':')?;
-            read(key, reader).map_err(|fault| fault.at(|| reader.step(start)))
+            read(key, reader).map_err(|error| error.at(|| reader.step_to_member(start)))
         })
     }
 
@@ -676,7 +676,7 @@ impl<'t> Reader<'t> {
         read: &mut impl FnMut(&mut Self) -> Result<()>,
     ) -> Result<()> {
         self.inside(b'[', expected, |reader, number| {
-            read(reader).map_err(|fault| fault.at(|| PathStep::Index(number)))
+            read(reader).map_err(|error| error.at(|| PathStep::Index(number)))
         })
     }
 
@@ -716,7 +716,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Returns the step to the member whose key begins at a place.
-    fn step(&self, start: usize) -> PathStep {
+    fn step_to_member(&self, start: usize) -> PathStep {
         let from_key = self.text.after(start);
         let key = from_key.before(value_length(from_key.as_bytes()));
         PathStep::Key(text(key).into_text().into_owned())

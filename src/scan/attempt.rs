@@ -55,7 +55,7 @@ impl Attempt {
     /// and only grows from call to call; `ended` is true if it won't grow any more.
     pub(crate) fn advance(&mut self, pattern: &Pattern, text: &[u8], ended: bool) -> Match {
         while let Some(token) = pattern.tokens.get(self.token) {
-            match self.step(token, text, ended) {
+            match self.take_token(token, text, ended) {
                 TokenStep::Wait => return Match::More,
                 TokenStep::Over => self.next(self.token + 1),
                 TokenStep::Fail => match self.optional.pop() {
@@ -84,7 +84,7 @@ impl Attempt {
     }
 
     /// Takes all that is there of a token.
-    fn step(&mut self, token: &PatternToken, bytes: &[u8], ended: bool) -> TokenStep {
+    fn take_token(&mut self, token: &PatternToken, bytes: &[u8], ended: bool) -> TokenStep {
         match token {
             PatternToken::Literal(literal, is_tag) => {
                 return self.literal(literal, *is_tag, bytes, ended);

@@ -155,7 +155,7 @@ fn object(one: &Checked) -> String {
 }
 
 /// Returns all that is to be said of a capture: one line, and more.
-fn said(one: &Checked) -> (String, String) {
+fn findings(one: &Checked) -> (String, String) {
     let kinds: Vec<&str> = one.diff.kinds().take(4).collect();
     let first = match (one.message.is_empty(), kinds.is_empty()) {
         (true, false) => format!("differs: {}", kinds.join(", ")),
@@ -177,7 +177,7 @@ fn annotation(one: &Checked) -> String {
         let place = format!("file={file},line={},title=toolstream check", one.line());
         format!("::{level} {place}::{}\n", value(&safe_lines(text)))
     };
-    let (first, rest) = said(one);
+    let (first, rest) = findings(one);
     let rest = if rest.is_empty() { rest } else { format!("\n{rest}") };
     let failure = one.outcome().map(|_| line("error", &format!("{}: {first}{rest}", one.name)));
     let notes = one.notes.iter().map(|note| line("warning", &format!("{}: {note}", one.name)));
@@ -214,7 +214,7 @@ fn junit(checked: &[Checked]) -> String {
                     return case.write_empty().map(drop);
                 }
                 let what = if is_error(one) { "error" } else { "failure" };
-                let (first, rest) = said(one);
+                let (first, rest) = findings(one);
                 case.write_inner_content(|out| {
                     let first = xml(&first);
                     let element =

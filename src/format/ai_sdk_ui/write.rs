@@ -116,7 +116,7 @@ impl Encoder for UiParts {
         });
     }
 
-    fn part(&mut self, block: &TextBlock, out: &mut Records) {
+    fn begin_part(&mut self, block: &TextBlock, out: &mut Records) {
         let [.., end] = names(&block.kind);
         record(end, out, |line| line.text("id", &self.id()));
         self.open(block, out);

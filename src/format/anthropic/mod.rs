@@ -49,7 +49,7 @@ fn is_body(record: &Record) -> bool {
 
 /// Tokens read from a cache or written to one are not in `input_tokens`; those that
 /// compactions cost are only in `iterations`, beside all else.
-pub(super) const USAGE: &[Row] = &[
+pub(super) const USAGE: &[CountRule] = &[
     ("iterations.+.input_tokens|input_tokens", Op::Adds, &[Field::Input]),
     (
         "iterations.+.cache_read_input_tokens|cache_read_input_tokens",

@@ -81,7 +81,7 @@ const GUARDRAIL: &str = "amazon-bedrock-guardrailAction";
 const TRACE: &str = "amazon-bedrock-trace";
 
 /// Tokens read from a cache or written to one are not in `inputTokenCount`.
-const USAGE: &[Row] = &[
+const USAGE: &[CountRule] = &[
     ("inputTokenCount", Op::Adds, &[Field::Input]),
     ("cacheReadInputTokenCount", Op::Adds, &[Field::Input, Field::Cached]),
     ("cacheWriteInputTokenCount", Op::Adds, &[Field::Input, Field::CacheWrite]),

@@ -86,7 +86,7 @@ struct Streamed {
 }
 
 /// The counts of Qwen Code, which has a total in them.
-const WITH_TOTALS: &[Row] = &[
+const WITH_TOTALS: &[CountRule] = &[
     ("input_tokens", Op::Is, &[Field::Input]),
     ("cache_read_input_tokens", Op::Is, &[Field::Cached]),
     ("cache_creation_input_tokens", Op::Is, &[Field::CacheWrite]),
@@ -200,7 +200,7 @@ impl ClaudeCode {
     /// one before.
     fn turn_to(&mut self, id: Option<&str>) {
         if id.is_none() || id != self.current.as_deref() {
-            self.meter.part();
+            self.meter.begin_part();
             self.seen.clear();
             self.reason = None;
             self.current = id.map(str::to_owned);

@@ -42,7 +42,7 @@ impl CandidateState {
         }
         for part in candidate.parts().filter(|_| !is_sent) {
             self.is_finished &= !part.has_content();
-            self.parts.part(part, frame, out)?;
+            self.parts.emit(part, frame, out)?;
         }
         for (name, json) in candidate.metadata() {
             if let Some(json) = json.map(RawJson::get).filter(|json| *json != "{}") {

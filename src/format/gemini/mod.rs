@@ -52,7 +52,7 @@ fn is_ours(record: &Record) -> bool {
 
 /// Thinking is not in `candidatesTokenCount`, nor what tools have read in
 /// `promptTokenCount`.
-const USAGE: &[Row] = &[
+const USAGE: &[CountRule] = &[
     ("promptTokenCount|prompt_token_count", Op::Adds, &[Field::Input]),
     ("toolUsePromptTokenCount|tool_use_prompt_token_count", Op::Adds, &[Field::Input]),
     ("candidatesTokenCount|candidates_token_count", Op::Adds, &[Field::Output]),

@@ -64,7 +64,7 @@ impl GeminiParts {
 
     /// Emits a part. Its signature belongs to its call, if it is one, and else
     /// to what the model thought.
-    pub(super) fn part(
+    pub(super) fn emit(
         &mut self,
         part: &Sourced<GeminiPart>,
         frame: &Frame,

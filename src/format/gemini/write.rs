@@ -95,11 +95,11 @@ impl Encoder for GeminiChunks {
         self.write_part(block.choice, out, |line| text_members(&block.kind, text, line));
     }
 
-    fn keeps(&self) -> bool {
+    fn holds_block(&self) -> bool {
         !self.thought.is_empty()
     }
 
-    fn part(&mut self, block: &TextBlock, out: &mut Records) {
+    fn begin_part(&mut self, block: &TextBlock, out: &mut Records) {
         let thought = std::mem::take(&mut self.thought);
         if !thought.is_empty() {
             self.write_part(block.choice, out, |line| text_members(&block.kind, &thought, line));
@@ -107,7 +107,7 @@ impl Encoder for GeminiChunks {
     }
 
     fn close(&mut self, block: &TextBlock, out: &mut Records) {
-        self.part(block, out);
+        self.begin_part(block, out);
         if let Some(signature) = &block.signature {
             let signature = encoded(signature, Info::Signature, out);
             self.write_part(block.choice, out, |line| signature_members(&signature, line));

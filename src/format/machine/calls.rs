@@ -66,7 +66,7 @@ enum NewArguments<'c> {
 
 impl<'c> CallRead<'c> {
     /// Returns the text of the arguments; of a value that is no string, its JSON.
-    fn said(&self) -> Option<&'c str> {
+    fn arguments_text(&self) -> Option<&'c str> {
         self.text.map(Str::as_str).or(self.json)
     }
 }
@@ -197,8 +197,8 @@ impl RowMachine {
                 || !self.open.calls(scope.choice).is_answered(id);
         }
         let mut said = SaidCall::default();
-        said.add(part.name, read.said(), true);
-        let known = self.open.said.get(&(scope.choice, number));
+        said.add(part.name, read.arguments_text(), true);
+        let known = self.open.said_calls.get(&(scope.choice, number));
         // Those of one list are two, whatever their ids.
         known.is_some_and(|known| known.list != self.list && known.is_repeated_by(&said))
     }
@@ -207,7 +207,7 @@ impl RowMachine {
     fn told_call(&mut self, read: &CallRead, out: &mut EventOut) -> Done {
         let CallRead { spec, scope, part, .. } = *read;
         if spec.until {
-            self.open.go_on(read.said());
+            self.open.go_on(read.arguments_text());
         }
         if read.is_free {
             self.open.free.extend(part.id.map(str::to_owned));
@@ -216,14 +216,15 @@ impl RowMachine {
         let (mut part, is_known) = calls.place_at(read.key, part, out)?;
         let is_again = is_known && (scope.is_whole || scope.is_cumulative());
         // All of a call that only its key tells has the name of its pieces, once more.
-        let said = self.open.said(scope.choice, &part).filter(|_| is_again && part.id.is_none());
+        let said =
+            self.open.said_call(scope.choice, &part).filter(|_| is_again && part.id.is_none());
         if said.is_some_and(|said| said.has_name(part.name)) {
             part.name = None;
         }
         if let Some(misnamed) = read.misnamed {
             // Arguments may follow a name, but for a text that begins as they do.
             let is_all = scope.is_whole || part.name.is_none() || misnamed.starts_with('"');
-            let said = self.open.said(scope.choice, &part);
+            let said = self.open.said_call(scope.choice, &part);
             if is_all && !said.is_some_and(|said| said.has_arguments()) {
                 part.arguments = Arguments::Misnamed(misnamed);
             }
@@ -251,7 +252,7 @@ impl RowMachine {
             return self.free_arguments(read, part, out);
         }
         let new = self.new_arguments(read, part.key, is_again, out)?;
-        if let Some(said) = self.open.said(choice, &part) {
+        if let Some(said) = self.open.said_call(choice, &part) {
             said.list = self.list;
             match &new {
                 NewArguments::Nothing => said.add(part.name, None, false),
@@ -309,8 +310,8 @@ impl RowMachine {
     fn free_arguments(&mut self, read: &CallRead, part: CallPart, out: &mut EventOut) -> Done {
         let choice = read.scope.choice;
         let is_all = read.scope.is_whole || read.text.is_none();
-        if let Some(said) = self.open.said(choice, &part) {
-            said.add(part.name, read.said(), is_all);
+        if let Some(said) = self.open.said_call(choice, &part) {
+            said.add(part.name, read.arguments_text(), is_all);
         }
         let text = read.json.filter(|_| read.scope.is_whole).map(json::text);
         let arguments = text.as_ref().map_or(part.arguments, |text| Arguments::Free(text.as_str()));

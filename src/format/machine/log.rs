@@ -22,12 +22,12 @@ pub(super) struct LogState {
     /// True if a record has come.
     pub(super) has_begun: bool,
     /// The record in which the agent reported its last error, which it may have overcome.
-    pub(super) trouble: Option<AgentTrouble>,
+    pub(super) last_error: Option<ReportedError>,
     /// True if nothing has come after that, and it is the message's error then.
-    pub(super) is_in_trouble: bool,
+    pub(super) ends_in_error: bool,
     /// True if messages have an end of their own.
     pub(super) has_ends: bool,
-    side: Side,
+    owner: LogOwner,
     /// The latest message of anybody's, and the last ones of others.
     latest: u64,
     pub(super) foreign: VecDeque<u64>,
@@ -35,7 +35,7 @@ pub(super) struct LogState {
 
 /// An error that an agent reported: its record, and the words that the row finds in it.
 #[derive(Debug, Default)]
-pub(super) struct AgentTrouble {
+pub(super) struct ReportedError {
     pub(super) json: String,
     pub(super) message: Option<String>,
     pub(super) code: Option<String>,
@@ -43,7 +43,7 @@ pub(super) struct AgentTrouble {
 
 /// The one whose conversation the log is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Side {
+enum LogOwner {
     /// That isn't known yet.
     #[default]
     Unknown,
@@ -56,7 +56,7 @@ enum Side {
 }
 
 /// What is said of an agent's error that has no words of its own.
-pub(super) const TROUBLE: &str = "the agent reported an error";
+pub(super) const AGENT_ERROR: &str = "the agent reported an error";
 
 /// The most messages of others that are told apart from the answer.
 const MAX_FOREIGN: usize = 4096;
@@ -105,16 +105,16 @@ impl RowMachine {
         }
         let log = fields.record_places().log.as_ref();
         let is_subagents = log.is_some_and(|log| fields.flag(&log.subagent));
-        let side = &mut self.log.side;
-        *side = match *side {
-            Side::Unknown if is_subagents => Side::Subagent,
-            Side::Unknown => Side::Agent,
+        let owner = &mut self.log.owner;
+        *owner = match *owner {
+            LogOwner::Unknown if is_subagents => LogOwner::Subagent,
+            LogOwner::Unknown => LogOwner::Agent,
             known => known,
         };
-        if !is_subagents || *side == Side::Subagent {
+        if !is_subagents || *owner == LogOwner::Subagent {
             return Ok(false);
         }
-        if std::mem::replace(side, Side::Both) == Side::Agent {
+        if std::mem::replace(owner, LogOwner::Both) == LogOwner::Agent {
             let message = "what subagents said is passed over: --raw shows it";
             out.warn(WarningCode::Subagent, message)?;
         }
@@ -136,7 +136,7 @@ impl RowMachine {
     }
 
     /// An error is reported that the message may overcome.
-    pub(super) fn trouble(
+    pub(super) fn note_error(
         &mut self,
         failure: &ReadFailure,
         fields: Fields,
@@ -145,14 +145,14 @@ impl RowMachine {
         let json = fields.json(&failure.at).unwrap_or(Cow::Borrowed(fields.here()));
         let (message, code) = (fields.scalar(&failure.message), fields.scalar(&failure.code));
         let message = message.map(Cow::into_owned).or_else(|| error::message(&json));
-        self.log.trouble = Some(AgentTrouble {
+        self.log.last_error = Some(ReportedError {
             message: message.clone().filter(|_| !failure.spec.message.is_empty()),
             code: code.map(Cow::into_owned),
             json: json.into_owned(),
         });
-        self.log.is_in_trouble = true;
+        self.log.ends_in_error = true;
         let (code, default) = match self.tables.flags.is_log {
-            true => (WarningCode::AgentError, TROUBLE),
+            true => (WarningCode::AgentError, AGENT_ERROR),
             false => (WarningCode::ErrorEvent, "the provider reported an error"),
         };
         out.warn(code, message.as_deref().unwrap_or(default))

@@ -107,11 +107,11 @@ impl Decoder for RowMachine {
         let is_wrapped = self.wrapped.is_some();
         self.end_wrapped(out)?;
         self.open.cut(out)?;
-        if let Some(trouble) = self.log.trouble.take().filter(|_| self.log.is_in_trouble) {
-            let (message, code) = (trouble.message.as_deref(), trouble.code.as_deref());
+        if let Some(error) = self.log.last_error.take().filter(|_| self.log.ends_in_error) {
+            let (message, code) = (error.message.as_deref(), error.code.as_deref());
             match message.or(code) {
-                None => error::report(&trouble.json, out)?,
-                Some(_) => error::report_as(message, code, &trouble.json, out)?,
+                None => error::report(&error.json, out)?,
+                Some(_) => error::report_as(message, code, &error.json, out)?,
             }
         }
         if self.tables.flags.is_log {
@@ -236,7 +236,7 @@ impl RowMachine {
         self.remember(&places.session, fields);
         self.repeats = true;
         self.list += 1;
-        self.log.is_in_trouble = false;
+        self.log.ends_in_error = false;
         self.log.has_ends |= match self.spec.log.map_or(End::No, |log| log.ends) {
             End::No => false,
             End::If(_) => places.log.as_ref().is_some_and(|log| fields.has(&log.ends)),
@@ -329,7 +329,7 @@ impl RowMachine {
             scope.choice = choice;
         }
         self.enter(rule, &mut scope, fields, out)?;
-        self.repeats &= !self.keeps(rule, scope);
+        self.repeats &= !self.changes_state(rule, scope);
         let reason = self.reason(rule, fields);
         scope.is_last |= reason.is_some();
         let failure = rule.error.as_ref().filter(|failure| fails(failure, fields));
@@ -356,12 +356,12 @@ impl RowMachine {
         }
         match failure {
             Some(failure) if failure.spec.last && may_recover => {
-                return self.trouble(failure, fields, out);
+                return self.note_error(failure, fields, out);
             }
             Some(failure) => {
                 self.message.state = State::Failed;
-                let trouble = self.log.trouble.as_ref().map(|trouble| trouble.json.as_str());
-                report(failure, trouble, fields, out)?;
+                let last_error = self.log.last_error.as_ref().map(|error| error.json.as_str());
+                report(failure, last_error, fields, out)?;
             }
             None => {}
         }
@@ -380,7 +380,7 @@ impl RowMachine {
     }
 
     /// True if an object changes more than what is emitted.
-    fn keeps(&self, rule: &ReadRule, scope: Scope) -> bool {
+    fn changes_state(&self, rule: &ReadRule, scope: Scope) -> bool {
         scope.part.is_some()
             || scope.is_cumulative()
             || rule.spec.part
@@ -488,7 +488,7 @@ impl RowMachine {
                 let names: SmallVec<[_; 2]> =
                     names.iter().map(|place| fields.index(place)).collect();
                 let key = (scope.choice, scope.part, &names);
-                scope.part = Some(self.open.part(hash(&key), scope.is_whole, out)?);
+                scope.part = Some(self.open.part_key(hash(&key), scope.is_whole, out)?);
             }
         }
         Ok(())
@@ -512,9 +512,10 @@ impl RowMachine {
             let is_agents = warn.code == WarningCode::AgentError;
             if is_agents && fields.is_record {
                 let json = fields.here().to_owned();
-                self.log.trouble = Some(log::AgentTrouble { json, ..log::AgentTrouble::default() });
+                self.log.last_error =
+                    Some(log::ReportedError { json, ..log::ReportedError::default() });
             }
-            let default = if is_agents { log::TROUBLE } else { "" };
+            let default = if is_agents { log::AGENT_ERROR } else { "" };
             let text = rule.warn.as_ref().and_then(|place| fields.text(place));
             out.warn(warn.code, text.as_deref().map_or(default, Str::as_str))?;
         }
@@ -763,7 +764,7 @@ impl RowMachine {
                 return out.warn(WarningCode::LateUsage, message);
             }
             if has_parts && self.open.of_log.counts_anew(scope.part) {
-                meter.part();
+                meter.begin_part();
             }
             if is_total && counts.starts_with('{') {
                 meter.reset();
@@ -772,13 +773,13 @@ impl RowMachine {
                 // One object for each model that took part.
                 Some(models) => models.into_iter().for_each(|counts| {
                     meter.feed(counts);
-                    meter.part();
+                    meter.begin_part();
                 }),
                 None if fields.is_shared(place) => meter.pick(&counts),
                 None => meter.feed(&counts),
             }
             if !is_total && flags.has_totals || rule.spec.total == Total::Each {
-                meter.part();
+                meter.begin_part();
             }
         }
         Ok(())
@@ -870,7 +871,7 @@ impl RowMachine {
         if ending == Closing::Whole && self.spec.log.is_none() {
             self.log.foreign.clear();
         }
-        (self.log.has_prompt, self.log.trouble) = (false, None);
+        (self.log.has_prompt, self.log.last_error) = (false, None);
         match ending {
             Closing::Whole => self.message.end(out),
             Closing::Cut => self.message.cut(out),
@@ -925,7 +926,7 @@ fn fails(failure: &ReadFailure, fields: Fields) -> bool {
 /// Reports the provider's error. One without words of its own has those of the agent's before it.
 fn report(
     failure: &ReadFailure,
-    trouble: Option<&str>,
+    last_error: Option<&str>,
     fields: Fields,
     out: &mut EventOut,
 ) -> Done {
@@ -935,7 +936,7 @@ fn report(
     match failure.spec.message.is_empty() && failure.spec.code.is_empty() {
         true => error::report(&json, out),
         false => {
-            let found = || trouble.and_then(error::message).or_else(|| error::message(&json));
+            let found = || last_error.and_then(error::message).or_else(|| error::message(&json));
             let message = message.or_else(|| found().map(Cow::Owned));
             error::report_as(message.as_deref(), code.as_deref(), &json, out)
         }

@@ -72,7 +72,7 @@ pub(super) struct MessageState {
     /// The keys of calls that came whole.
     pub(super) whole: BTreeSet<(u64, u64)>,
     /// What the calls have said that have an id, by their choices and numbers.
-    pub(super) said: BTreeMap<(u64, u64), SaidCall>,
+    pub(super) said_calls: BTreeMap<(u64, u64), SaidCall>,
     /// For each choice that came, true if it has finished.
     pub(super) finished: ByChoice<bool>,
     pub(super) blocks: IndexedBlocks<Collected>,
@@ -150,20 +150,20 @@ impl MessageState {
     }
 
     /// Returns what a call has said, if it has an id or a name, and others may say it again.
-    pub(super) fn said(&mut self, choice: u64, call: &CallPart) -> Option<&mut SaidCall> {
+    pub(super) fn said_call(&mut self, choice: u64, call: &CallPart) -> Option<&mut SaidCall> {
         let Key::Index(number) = call.key else { return None };
         if !self.flags.has_whole_calls {
             return None;
         }
         if call.id.or(call.name).is_some() {
-            self.said.entry((choice, number)).or_default();
+            self.said_calls.entry((choice, number)).or_default();
         }
-        self.said.get_mut(&(choice, number))
+        self.said_calls.get_mut(&(choice, number))
     }
 
     /// True if a call has said another name than it has here.
     pub(super) fn is_renamed(&mut self, choice: u64, call: &CallPart) -> bool {
-        self.said(choice, call).is_some_and(|said| said.has_other_name(call.name))
+        self.said_call(choice, call).is_some_and(|said| said.has_other_name(call.name))
     }
 
     /// Calls that are whole and have no result are the caller's to run.
@@ -183,7 +183,12 @@ impl MessageState {
     }
 
     /// Returns the key of a part, of which all or the next piece comes.
-    pub(super) fn part(&mut self, key: u64, is_whole: bool, out: &mut EventOut) -> io::Result<u64> {
+    pub(super) fn part_key(
+        &mut self,
+        key: u64,
+        is_whole: bool,
+        out: &mut EventOut,
+    ) -> io::Result<u64> {
         let part = self.parts.entry(key).or_default();
         if is_whole {
             part.again = 0;

@@ -58,7 +58,7 @@ fn are_messages(choices: &str) -> bool {
 /// Moonshot and Together `cached_tokens`; DeepSeek `prompt_cache_hit_tokens`;
 /// Mistral `num_cached_tokens`; LiteLLM and Venice as Anthropic does; Copilot
 /// `reasoning_tokens` at the top.
-pub(super) const USAGE: &[Row] = &[
+pub(super) const USAGE: &[CountRule] = &[
     ("prompt_tokens", Op::Is, &[Field::Input]),
     ("completion_tokens", Op::Is, &[Field::Output]),
     ("total_tokens", Op::Is, &[Field::Total]),

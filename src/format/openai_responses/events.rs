@@ -36,10 +36,10 @@ pub(super) fn feed(
         ("response.output_item.added", Some(item), ..) => items.add(frame, index, item, out),
         ("response.output_item.done", Some(item), ..) => items.done(frame, index, item, out),
         ("response.content_part.done", _, Some(json), _) => {
-            part(items, frame, (event.named(), event.content_index), json, out)
+            finish_part(items, frame, (event.named(), event.content_index), json, out)
         }
         ("response.reasoning_summary_part.done", _, Some(json), _) => {
-            part(items, frame, (event.named(), event.summary_index), json, out)
+            finish_part(items, frame, (event.named(), event.summary_index), json, out)
         }
         ("response.output_text.annotation.added", _, _, Some(json)) => {
             items.at(event.named(), out)?.annotation(json.get(), out)
@@ -79,14 +79,14 @@ fn text(
     }
 }
 
-fn part(
+fn finish_part(
     items: &mut Items,
     frame: &Frame,
     (named, part): (ItemRef<'_>, Option<u64>),
     json: RawJson<'_>,
     out: &mut EventOut,
 ) -> Done {
-    items.at(named, out)?.part(frame, part.unwrap_or(0), json, out).map(|_| ())
+    items.at(named, out)?.finish_part(frame, part.unwrap_or(0), json, out).map(|_| ())
 }
 
 /// Generated media, in base64.

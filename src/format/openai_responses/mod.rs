@@ -40,7 +40,7 @@ fn sniff(record: &Record) -> bool {
 }
 
 /// Realtime has its own names for the details.
-const USAGE: &[Row] = &[
+const USAGE: &[CountRule] = &[
     ("input_tokens", Op::Is, &[Field::Input]),
     ("output_tokens", Op::Is, &[Field::Output]),
     ("total_tokens", Op::Is, &[Field::Total]),

@@ -72,7 +72,7 @@ impl ItemState {
         }
         for parts in [&whole.item.summary, &whole.item.content].into_iter().flatten() {
             for (place, &json) in (0..).zip(parts) {
-                self.part(frame, place, json, out)?;
+                self.finish_part(frame, place, json, out)?;
             }
         }
         out.flush()
@@ -182,7 +182,7 @@ impl ItemState {
     }
 
     /// Emits what a part has that its pieces hadn't. Returns true if it is text.
-    pub(super) fn part(
+    pub(super) fn finish_part(
         &mut self,
         frame: &Frame,
         part: u64,
@@ -216,7 +216,7 @@ impl ItemState {
         self.move_strays(parts.len() as u64);
         for (place, &json) in (0..).zip(parts) {
             let is_new = !self.texts.contains_key(&(TextKind::Answer, place));
-            let is_text = self.part(frame, place, json, out)?;
+            let is_text = self.finish_part(frame, place, json, out)?;
             let part = json::read::<ResponsePart<'_>>(json.get()).ok();
             if !is_text {
                 let kind = part.as_ref().and_then(|part| part.kind.text());

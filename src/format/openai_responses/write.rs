@@ -4,7 +4,7 @@
 //! everywhere, and all items once more in the last event.
 
 #[cfg(feature = "cli")]
-use crate::format::reply::Trouble;
+use crate::format::reply::ReplyFailure;
 use crate::format::support::write_prelude::*;
 
 pub(super) static WRITING: Writing = Writing {
@@ -212,7 +212,7 @@ impl Encoder for ResponseEvents {
         });
     }
 
-    fn part(&mut self, block: &TextBlock, out: &mut Records) {
+    fn begin_part(&mut self, block: &TextBlock, out: &mut Records) {
         self.end_part(texts_of_parts(block).nth_back(1).unwrap_or_default(), out);
     }
 
@@ -308,17 +308,17 @@ impl Encoder for ResponseEvents {
 
 /// Returns the event of a response that failed.
 #[cfg(feature = "cli")]
-pub(in crate::format) fn failed(trouble: &Trouble<'_>) -> String {
+pub(in crate::format) fn failed(failed: &ReplyFailure<'_>) -> String {
     use crate::event::Code;
 
-    let failure = Failure::new(Code::Provider, trouble.message, None);
-    let failure = Failure { provider_code: Some(trouble.word), ..failure };
+    let failure = Failure::new(Code::Provider, failed.message, None);
+    let failure = Failure { provider_code: Some(failed.word), ..failure };
     let (status, error) = ("failed", Some(&failure));
     let response =
-        WrittenResponse { start: trouble.start, status, error, ..WrittenResponse::default() };
+        WrittenResponse { start: failed.start, status, error, ..WrittenResponse::default() };
     object_of!(line;
         "type": "response.failed",
-        "sequence_number": trouble.records as u64,
+        "sequence_number": failed.records as u64,
         "response": { ..response.members(&Line::default(), line) },
     )
 }

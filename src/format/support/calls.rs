@@ -48,7 +48,7 @@ impl Calls {
 
     /// A fragment of the call that the part's id names: a new one if the id is
     /// new or missing, or if it comes with a name after the end of its call.
-    pub(crate) fn part(&mut self, part: CallPart, out: &mut EventOut) -> io::Result<Key> {
+    pub(crate) fn fragment(&mut self, part: CallPart, out: &mut EventOut) -> io::Result<Key> {
         let part = self.place(part, out)?;
         out.call(self.choice, part)?;
         Ok(part.key)
@@ -56,7 +56,7 @@ impl Calls {
 
     /// A call that came complete.
     pub(crate) fn whole(&mut self, part: CallPart, out: &mut EventOut) -> Done {
-        let key = self.part(part, out)?;
+        let key = self.fragment(part, out)?;
         self.end_key(key, out)
     }
 
@@ -78,7 +78,7 @@ impl Calls {
         let known = part.id.and_then(|id| Some((id, self.whole_number(id)?)));
         let key = match known {
             Some((_, number)) => Key::Index(number),
-            None => self.part(part, out)?,
+            None => self.fragment(part, out)?,
         };
         if let Key::Index(number) = key {
             self.open.remove(&number);

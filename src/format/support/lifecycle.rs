@@ -7,7 +7,7 @@ use crate::event::{FinishReason, Kind, Start, WarningCode};
 use crate::format::format::{Format, Record};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::error;
-use crate::format::support::usage::{Meter, Row};
+use crate::format::support::usage::{CountRule, Meter};
 use crate::frame::Frame;
 use crate::json::RawJson;
 
@@ -49,7 +49,7 @@ pub(crate) enum State {
 impl Lifecycle {
     /// Returns the state before the first message of a format, whose usage has
     /// these fields.
-    pub(crate) fn new(row: &'static Format, usage: &'static [Row]) -> Self {
+    pub(crate) fn new(row: &'static Format, usage: &'static [CountRule]) -> Self {
         let (id, head, meter) = (String::new(), MessageHead::default(), Meter::new(usage));
         Lifecycle { row, state: State::Closed, id, has_ended: false, head, meter }
     }

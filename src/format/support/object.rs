@@ -44,7 +44,7 @@ impl<'a> Object<'a> {
 
     /// The text that stands there; an empty one if there is nothing. A value of another type costs a
     /// warning.
-    pub(crate) fn said(&self, places: &str, out: &mut EventOut) -> io::Result<Str<'a>> {
+    pub(crate) fn text_or_warn(&self, places: &str, out: &mut EventOut) -> io::Result<Str<'a>> {
         match self.text(places) {
             Some(text) => Ok(text),
             None => self.pass_over(places, "no string", out).map(|()| Str::default()),
@@ -53,7 +53,11 @@ impl<'a> Object<'a> {
 
     /// The elements of the list that stands there; none if there is nothing. A value of another type
     /// costs a warning.
-    pub(crate) fn listed(&self, places: &str, out: &mut EventOut) -> io::Result<Vec<&'a str>> {
+    pub(crate) fn each_or_warn(
+        &self,
+        places: &str,
+        out: &mut EventOut,
+    ) -> io::Result<Vec<&'a str>> {
         match self.each(places) {
             list if list.is_empty() => self.pass_over(places, "no list", out).map(|()| list),
             list => Ok(list),

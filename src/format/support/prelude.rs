@@ -16,7 +16,7 @@ pub(in crate::format) use crate::format::support::payload::{
     OptionalStr, output_of, payload, read, time, word,
 };
 pub(in crate::format) use crate::format::support::said::hash;
-pub(in crate::format) use crate::format::support::usage::{Field, Op, Row};
+pub(in crate::format) use crate::format::support::usage::{CountRule, Field, Op};
 pub(in crate::format) use crate::format::support::{error, finish};
 pub(in crate::format) use crate::frame::Frame;
 pub(in crate::format) use crate::json::{self, RawJson, Sourced, Str};

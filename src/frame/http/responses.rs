@@ -102,18 +102,18 @@ impl HttpResponses {
 
     /// Takes bytes up to the end of a part, or of all of them; returns the part and the rest.
     pub(crate) fn step<'b>(&mut self, bytes: &'b [u8]) -> (ResponsePiece<'b>, &'b [u8]) {
-        let (piece, rest) = self.turn(Some(bytes));
+        let (piece, rest) = self.next_piece(Some(bytes));
         self.at += (bytes.len() - rest.len()) as u64;
         (piece, rest)
     }
 
     /// Returns what comes at the end of the input: to be called until that is nothing.
     pub(crate) fn end(&mut self) -> ResponsePiece<'static> {
-        self.turn(None).0
+        self.next_piece(None).0
     }
 
     /// Takes bytes or, if there are none, the end of the input.
-    fn turn<'b>(&mut self, bytes: Option<&'b [u8]>) -> (ResponsePiece<'b>, &'b [u8]) {
+    fn next_piece<'b>(&mut self, bytes: Option<&'b [u8]>) -> (ResponsePiece<'b>, &'b [u8]) {
         let at = self.at;
         let (state, piece, rest) = match std::mem::replace(&mut self.state, ResponseState::Ended) {
             ResponseState::Head(held, before) => head(held, before, at, bytes),

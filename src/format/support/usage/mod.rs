@@ -1,7 +1,7 @@
 //! The usage of a message, as every provider counts it.
 //!
 //! Usage is never a delta: where it comes several times, the last value of
-//! each field counts. A format names its fields in a table of [`Row`]s.
+//! each field counts. A format names its fields in a table of [`CountRule`]s.
 
 mod members;
 mod rows;
@@ -15,7 +15,7 @@ use crate::event::{Code, Failure, Kind, Usage, WarningCode};
 use crate::format::support::emit::{Done, EventOut};
 use crate::format::support::usage::members::{CountMembers, Member, PLACE, bit};
 use crate::format::support::usage::rows::add;
-pub(crate) use crate::format::support::usage::rows::{Field, Op, Row};
+pub(crate) use crate::format::support::usage::rows::{CountRule, Field, Op};
 use crate::json;
 
 /// The usage of one message, as far as it's known.
@@ -48,7 +48,7 @@ pub(crate) struct Meter {
 /// One place of a row.
 #[derive(Debug)]
 struct Path {
-    row: &'static Row,
+    row: &'static CountRule,
     path: &'static str,
     /// Its first key, and the path after that.
     key: &'static str,
@@ -65,7 +65,7 @@ const MAX_COUNTED: usize = 16 << 20;
 const MAX_KEPT: usize = 4 << 10;
 
 impl Meter {
-    pub(crate) fn new(rows: &'static [Row]) -> Self {
+    pub(crate) fn new(rows: &'static [CountRule]) -> Self {
         let mut paths = Vec::with_capacity(rows.len());
         for row in rows {
             paths.extend(row.0.split('|').map(|path| {
@@ -118,7 +118,7 @@ impl Meter {
 
     /// Emits the usage, if there is any, and forgets it.
     pub(crate) fn finish(&mut self, out: &mut EventOut) -> Done {
-        self.part();
+        self.begin_part();
         self.counted_size = 0;
         if let Some(message) = self.limit.take() {
             out.emit(0, Kind::Error(Failure::new(Code::Limit, message, None)))?;
@@ -155,7 +155,7 @@ impl Meter {
 
     /// Begins a part that is counted apart and added to those before it: a
     /// model's part, or a step's.
-    pub(crate) fn part(&mut self) {
+    pub(crate) fn begin_part(&mut self) {
         let mut text = std::mem::take(&mut self.text);
         self.count(&text);
         forget(&mut text);
@@ -305,7 +305,7 @@ mod tests {
     use super::*;
     use crate::format::support::usage::members::MAX_SIZE;
 
-    const ROWS: &[Row] = &[
+    const ROWS: &[CountRule] = &[
         ("in", Op::Adds, &[Field::Input]),
         ("cache.read", Op::Adds, &[Field::Input, Field::Cached]),
         ("out", Op::Is, &[Field::Output]),
@@ -386,7 +386,7 @@ mod tests {
                     }
                 }
             }
-            meter.part();
+            meter.begin_part();
             let expected = json::object(expected.iter().map(|(key, value)| (key, value)));
             prop_assert_eq!(meter.raw.get(1..).unwrap_or("{}"), expected);
         }
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn a_number_may_have_two_names() {
-        const TWO_NAMES: &[Row] =
+        const TWO_NAMES: &[CountRule] =
             &[("in", Op::Adds, &[Field::Input]), ("a|b", Op::Adds, &[Field::Input, Field::Cached])];
         for (json, cached) in [("{\"in\":5,\"a\":2,\"b\":2}", 2), ("{\"in\":5,\"b\":3}", 3)] {
             let mut meter = Meter::new(TWO_NAMES);
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn elements_of_an_array_add_up() {
-        const SUM: &[Row] = &[("parts.+.in|in", Op::Adds, &[Field::Input])];
+        const SUM: &[CountRule] = &[("parts.+.in|in", Op::Adds, &[Field::Input])];
         for (json, sum) in
             [(r#"{"in":1,"parts":[{"in":2},{"out":3},{"in":4}]}"#, 6), (r#"{"in":1}"#, 1)]
         {
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn an_element_may_be_a_place() {
-        const ELEMENT: &[Row] = &[("models.1.in", Op::Is, &[Field::Input])];
+        const ELEMENT: &[CountRule] = &[("models.1.in", Op::Is, &[Field::Input])];
         let mut meter = Meter::new(ELEMENT);
         meter.feed(r#"{"models":[{"in":1},{"in":2}]}"#);
         assert_eq!(read(&mut meter).input_tokens, Some(2));

@@ -26,10 +26,10 @@ pub(crate) enum Op {
 /// without a field, it's only passed on. `+` is the sum over the elements of an
 /// array. Of several places with `|` between them, the first at which there is
 /// a number counts.
-pub(crate) type Row = (&'static str, Op, &'static [Field]);
+pub(crate) type CountRule = (&'static str, Op, &'static [Field]);
 
 /// Adds a row's number to its fields.
-pub(super) fn add(row: &Row, number: u64, usage: &mut Usage<'static>) {
+pub(super) fn add(row: &CountRule, number: u64, usage: &mut Usage<'static>) {
     let (_, op, fields) = row;
     for &field in *fields {
         let slot = slot(usage, field);
