@@ -170,14 +170,22 @@ impl Member for Version {
     }
 }
 
-/// Declares the events that have lines: the type of each, and what hands over its members.
+/// Declares the events that have lines: the type of each, what hands over its members, and what it is.
 macro_rules! kinds {
-    ($($Variant:ident = $name:literal, $members:ident;)+) => {
+    ($($Variant:ident = $name:literal, $members:ident, $about:literal;)+) => {
         /// The type of an event's line; none for the events of decoders alone.
         pub(super) fn name(kind: &Kind<'_>) -> Option<&'static str> {
             match kind {
                 $(Kind::$Variant(_) => Some($name),)+
                 Kind::Loose(_) | Kind::Record | Kind::Time(_) => None,
+            }
+        }
+
+        /// What an event is; nothing is said of the events of decoders alone.
+        pub(super) fn about(kind: &Kind<'_>) -> &'static str {
+            match kind {
+                $(Kind::$Variant(_) => $about,)+
+                Kind::Loose(_) | Kind::Record | Kind::Time(_) => "",
             }
         }
 
@@ -192,26 +200,36 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Start = "start", start;
-    Prompt = "prompt", prompt;
-    Text = "text", text;
-    Reasoning = "reasoning", reasoning;
-    Refusal = "refusal", refusal;
-    ToolCallStart = "tool_call_start", tool_call_start;
-    ToolCallDelta = "tool_call_delta", tool_call_delta;
-    ToolCallValue = "tool_call_value", tool_call_value;
-    ToolCall = "tool_call", tool_call;
-    InvalidToolCall = "invalid_tool_call", invalid_tool_call;
-    ToolResult = "tool_result", tool_result;
-    Block = "block", block;
-    Warning = "warning", warning;
-    ProviderEvent = "provider_event", provider_event;
-    Turn = "turn", turn;
-    Usage = "usage", usage;
-    Finish = "finish_reason", finish;
-    Error = "error", failure;
-    ToolStart = "tool_start", tool_call_start;
-    RunEnd = "end", run_end;
+    Start = "start", start, "The first line of each message.";
+    Prompt = "prompt", prompt,
+        "What the message answers, where the input has it; only with `--prompts`.";
+    Text = "text", text, "A piece of the answer. The pieces joined are byte-exact.";
+    Reasoning = "reasoning", reasoning, "A piece of the model's thinking.";
+    Refusal = "refusal", refusal, "A piece of a refusal.";
+    ToolCallStart = "tool_call_start", tool_call_start,
+        "A call has a name; only with `--deltas`. It is not safe to run yet.";
+    ToolCallDelta = "tool_call_delta", tool_call_delta,
+        "A piece of a call's arguments; only with `--deltas`.";
+    ToolCallValue = "tool_call_value", tool_call_value,
+        "What is known of one place in a call's arguments; only with `--values`. A preview: only \
+        a `tool_call` may run.";
+    ToolCall = "tool_call", tool_call,
+        "A whole call, strictly parsed, from a call that the provider closed: safe to run, unless it \
+        has an executor.";
+    InvalidToolCall = "invalid_tool_call", invalid_tool_call, "A call that must never be run.";
+    ToolResult = "tool_result", tool_result,
+        "A result that is in the input: of a tool that the provider or an agent ran.";
+    Block = "block", block, "A metadata region, a citation, an annotation, generated media.";
+    Warning = "warning", warning, "An inference or a repair: nothing is guessed in silence.";
+    ProviderEvent = "provider_event", provider_event,
+        "A provider's event that has no meaning here; only with `--raw`.";
+    Turn = "turn", turn, "What the next request has to hold of the message; only with `--turn`.";
+    Usage = "usage", usage, "What the message cost, in tokens. Absent is not 0.";
+    Finish = "finish_reason", finish, "The last line of a good message.";
+    Error = "error", failure, "The last line of a bad message.";
+    ToolStart = "tool_start", tool_call_start,
+        "A tool begins to run; only from `agent` and `next`.";
+    RunEnd = "end", run_end, "The last line of `agent`.";
 }
 
 const INDEX: &str =

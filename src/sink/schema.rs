@@ -22,11 +22,8 @@ const LABELS: &[(&str, &str)] = &[
     ),
 ];
 
-/// One of each kind of event, in the order of the schema: what it is, and what
-/// the schema says of it beside its members.
-fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
-    let failure = Failure::new(Code::Malformed, "", None);
-    let call = ToolCall::new(0, "", "", CallInput::Text(""));
+/// One of each kind of event, in the order of the schema.
+fn events() -> [Kind<'static>; 20] {
     let invalid = InvalidToolCall {
         index: 0,
         id: None,
@@ -35,80 +32,43 @@ fn events() -> Vec<(Kind<'static>, &'static str, &'static str)> {
         reason: Reason::Malformed,
         source: None,
     };
-    let warning = Warning::new(WarningCode::Malformed, "");
+    let call = ToolCallStart { index: 0, id: "", name: "" };
     let delta = ToolCallDelta { index: 0, arguments: "", is_free: false, is_ours: true };
-    let value = ToolCallValue { index: 0, path: "", value: Output::Text("") };
-    vec![
-        (Kind::Start(Start::default()), "The first line of each message.", ""),
-        (
-            Kind::Prompt(Prompt::default()),
-            "What the message answers, where the input has it; only with `--prompts`.",
-            "",
-        ),
-        (Kind::Text(Text::new("")), "A piece of the answer. The pieces joined are byte-exact.", ""),
-        (
-            Kind::Reasoning(Reasoning::default()),
-            "A piece of the model's thinking.",
-            r#""anyOf": [{"required": ["text"]}, {"required": ["signature"]}, {"required": ["redacted"]}]"#,
-        ),
-        (Kind::Refusal(""), "A piece of a refusal.", ""),
-        (
-            Kind::ToolCallStart(ToolCallStart { index: 0, id: "", name: "" }),
-            "A call has a name; only with `--deltas`. It is not safe to run yet.",
-            "",
-        ),
-        (Kind::ToolCallDelta(delta), "A piece of a call's arguments; only with `--deltas`.", ""),
-        (
-            Kind::ToolCallValue(value),
-            "What is known of one place in a call's arguments; only with `--values`. A preview: only \
-             a `tool_call` may run.",
-            r#""oneOf": [{"required": ["value"]}, {"required": ["text"]}]"#,
-        ),
-        (
-            Kind::ToolCall(call),
-            "A whole call, strictly parsed, from a call that the provider closed: safe to run, \
-             unless it has an executor.",
-            r#""oneOf": [{"required": ["arguments"]}, {"required": ["input"]}]"#,
-        ),
-        (Kind::InvalidToolCall(invalid), "A call that must never be run.", ""),
-        (
-            Kind::ToolResult(ToolResult::default()),
-            "A result that is in the input: of a tool that the provider or an agent ran.",
-            "",
-        ),
-        (
-            Kind::Block(Block { name: "", text: "", attributes: None }),
-            "A metadata region, a citation, an annotation, generated media.",
-            "",
-        ),
-        (Kind::Warning(warning), "An inference or a repair: nothing is guessed in silence.", ""),
-        (
-            Kind::ProviderEvent(ProviderEvent { event: None, data: Output::Text("") }),
-            "A provider's event that has no meaning here; only with `--raw`.",
-            "",
-        ),
-        (
-            Kind::Turn(Turn { append: "", set: None }),
-            "What the next request has to hold of the message; only with `--turn`.",
-            "",
-        ),
-        (Kind::Usage(Usage::default()), "What the message cost, in tokens. Absent is not 0.", ""),
-        (Kind::Finish(Finish::new(FinishReason::Stop)), "The last line of a good message.", ""),
-        (Kind::Error(failure), "The last line of a bad message.", ""),
+    let end = RunEnd { reason: EndReason::Interrupted, rounds: 0, calls: 0, usage: None };
+    [
+        Kind::Start(Start::default()),
+        Kind::Prompt(Prompt::default()),
+        Kind::Text(Text::new("")),
+        Kind::Reasoning(Reasoning::default()),
+        Kind::Refusal(""),
+        Kind::ToolCallStart(call),
+        Kind::ToolCallDelta(delta),
+        Kind::ToolCallValue(ToolCallValue { index: 0, path: "", value: Output::Text("") }),
+        Kind::ToolCall(ToolCall::new(0, "", "", CallInput::Text(""))),
+        Kind::InvalidToolCall(invalid),
+        Kind::ToolResult(ToolResult::default()),
+        Kind::Block(Block { name: "", text: "", attributes: None }),
+        Kind::Warning(Warning::new(WarningCode::Malformed, "")),
+        Kind::ProviderEvent(ProviderEvent { event: None, data: Output::Text("") }),
+        Kind::Turn(Turn { append: "", set: None }),
+        Kind::Usage(Usage::default()),
+        Kind::Finish(Finish::new(FinishReason::Stop)),
+        Kind::Error(Failure::new(Code::Malformed, "", None)),
+        Kind::ToolStart(call),
+        Kind::RunEnd(end),
     ]
 }
 
-/// The events of an agent beside those of its messages.
-fn of_agents() -> [(Kind<'static>, &'static str, &'static str); 2] {
-    let end = RunEnd { reason: EndReason::Interrupted, rounds: 0, calls: 0, usage: None };
-    [
-        (
-            Kind::ToolStart(ToolCallStart { index: 0, id: "", name: "" }),
-            "A tool begins to run; only from `agent` and `next`.",
-            "",
-        ),
-        (Kind::RunEnd(end), "The last line of `agent`.", ""),
-    ]
+/// What the schema says of an event beside its members.
+fn clause(kind: &Kind<'_>) -> &'static str {
+    match kind {
+        Kind::Reasoning(_) => {
+            r#""anyOf": [{"required": ["text"]}, {"required": ["signature"]}, {"required": ["redacted"]}]"#
+        }
+        Kind::ToolCallValue(_) => r#""oneOf": [{"required": ["value"]}, {"required": ["text"]}]"#,
+        Kind::ToolCall(_) => r#""oneOf": [{"required": ["arguments"]}, {"required": ["input"]}]"#,
+        _ => "",
+    }
 }
 
 /// The schema of a summary beside its members.
@@ -128,8 +88,9 @@ pub fn schema() -> String {
     let mut refs = Vec::new();
     let mut definitions = Vec::new();
     let mut parts = Vec::new();
-    for (kind, about, more) in events().into_iter().chain(of_agents()) {
+    for kind in events() {
         let Some(name) = members::name(&kind) else { continue };
+        let (about, more) = (members::about(&kind), clause(&kind));
         refs.push(format!("        {{\"$ref\": \"#/$defs/{name}\"}}"));
         let line =
             ObjectSchema::line(format!("{{\"const\": \"{name}\"}}"), |to| members::of(&kind, to));
