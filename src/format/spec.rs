@@ -146,7 +146,7 @@ placed! {
     pub(crate) struct LogSpec = NEW, ReadLog {
         /// Messages have an end of their own: one without it is cut. Places: if one of them holds
         /// anything in any record.
-        ends: End = End::No => something;
+        ends: End = End::No, "end" => something;
         /// The counts of a message are those of its session so far.
         cumulative: bool = false;
         /// A flag: a record is a subagent's. It is passed over, unless the first one is: then the log
@@ -174,9 +174,9 @@ placed! {
         /// It applies to the first record of the input alone.
         first: bool = false;
         /// The rule proves no format: others have such records.
-        weak: Weak = Weak::No;
+        weak: Weak = Weak::No, "weak";
 
-        begin: Begin = Begin::Late;
+        begin: Begin = Begin::Late, "begin";
         /// It holds the user's words, which end a log's message, unless it holds results.
         prompt: bool = false;
         /// Calls that wait are the caller's to run.
@@ -187,7 +187,7 @@ placed! {
         /// Groups inside have it too.
         whole: bool = false;
         /// Whether it holds all of a text or of a call so far. Groups inside have it too.
-        cumulative: Cumulative = Cumulative::No;
+        cumulative: Cumulative = Cumulative::No, "cumulative";
         /// Its text takes the place of what came.
         replaces: bool = false;
         /// What its texts repeat, in a log. `all`: the message, if that has any text. Any other word: a
@@ -242,14 +242,14 @@ placed! {
         /// The objects of the counts, or lists of them, of which each is of another model.
         usage: &'static [Places] = &[], "leak::one_or_more" => json;
         /// What its counts are of, if not of the message as far as it has come.
-        total: Total = Total::No;
+        total: Total = Total::No, "total";
         finish: Places = "", "leak::text" => text;
         stop_sequence: Places = "", "leak::text" => text;
         /// The provider's error.
         error: Option<FailureSpec> = None, "failure" => table;
         /// The message has a reason to stop; what it cost may follow.
         stop: bool = false;
-        end: End = End::No => json;
+        end: End = End::No, "end" => json;
         /// What no word says. A user's row has none.
         #[serde(skip)]
         hook: Option<Hook> = None => json;
@@ -648,49 +648,44 @@ fn flag_or<'de, D: Deserializer<'de>, T: Copy>(
     })
 }
 
-impl<'de> Deserialize<'de> for Begin {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let words = [("other", Begin::Other), ("cut", Begin::Cut)];
-        flag_or(from, "begin", [Begin::No, Begin::Yes], &words)
-    }
+/// Reads `begin`.
+fn begin<'de, D: Deserializer<'de>>(from: D) -> Result<Begin, D::Error> {
+    let words = [("other", Begin::Other), ("cut", Begin::Cut)];
+    flag_or(from, "begin", [Begin::No, Begin::Yes], &words)
 }
 
-impl<'de> Deserialize<'de> for Cumulative {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let words = [("always", Cumulative::Always)];
-        flag_or(from, "cumulative", [Cumulative::No, Cumulative::Yes], &words)
-    }
+/// Reads `cumulative`.
+fn cumulative<'de, D: Deserializer<'de>>(from: D) -> Result<Cumulative, D::Error> {
+    let words = [("always", Cumulative::Always)];
+    flag_or(from, "cumulative", [Cumulative::No, Cumulative::Yes], &words)
 }
 
-impl<'de> Deserialize<'de> for Total {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        flag_or(from, "total", [Total::No, Total::Yes], &[("each", Total::Each)])
-    }
+/// Reads `total`.
+fn total<'de, D: Deserializer<'de>>(from: D) -> Result<Total, D::Error> {
+    flag_or(from, "total", [Total::No, Total::Yes], &[("each", Total::Each)])
 }
 
-impl<'de> Deserialize<'de> for End {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(match FlagOrWord::deserialize(from)? {
-            FlagOrWord::Flag(true) => End::Yes,
-            FlagOrWord::Flag(false) => End::No,
-            FlagOrWord::Word(word) if word == "stopped" => End::Stopped,
-            FlagOrWord::Word(word) if matches!(word.as_str(), "true" | "false") => {
-                let message = format!("`end` is {word} without quotes, \"stopped\" or a place");
-                return Err(D::Error::custom(message));
-            }
-            FlagOrWord::Word(places) => End::If(places.leak()),
-        })
-    }
+/// Reads `end`.
+fn end<'de, D: Deserializer<'de>>(from: D) -> Result<End, D::Error> {
+    Ok(match FlagOrWord::deserialize(from)? {
+        FlagOrWord::Flag(true) => End::Yes,
+        FlagOrWord::Flag(false) => End::No,
+        FlagOrWord::Word(word) if word == "stopped" => End::Stopped,
+        FlagOrWord::Word(word) if matches!(word.as_str(), "true" | "false") => {
+            let message = format!("`end` is {word} without quotes, \"stopped\" or a place");
+            return Err(D::Error::custom(message));
+        }
+        FlagOrWord::Word(places) => End::If(places.leak()),
+    })
 }
 
-impl<'de> Deserialize<'de> for Weak {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(match FlagOrWord::deserialize(from)? {
-            FlagOrWord::Flag(true) => Weak::Yes,
-            FlagOrWord::Flag(false) => Weak::No,
-            FlagOrWord::Word(places) => Weak::Without(places.leak()),
-        })
-    }
+/// Reads `weak`.
+fn weak<'de, D: Deserializer<'de>>(from: D) -> Result<Weak, D::Error> {
+    Ok(match FlagOrWord::deserialize(from)? {
+        FlagOrWord::Flag(true) => Weak::Yes,
+        FlagOrWord::Flag(false) => Weak::No,
+        FlagOrWord::Word(places) => Weak::Without(places.leak()),
+    })
 }
 
 /// Reads `ends`.
