@@ -19,24 +19,9 @@ use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, TextCalls, warn_separator};
 use crate::dialect::body::cursor::Brackets;
 use crate::dialect::body::json::Element;
-use crate::dialect::spec::{Envelope, Parameters, Raw};
+use crate::dialect::spec::{Body, Envelope};
 use crate::event::{Done, Reason};
 use crate::json::{JsonStatus, MAX_DEPTH, Scanner};
-use crate::scan::Pattern;
-
-/// The form of a call's inside, its patterns parsed: see [`crate::dialect::spec::Body`].
-pub(crate) enum BodyForm {
-    Json(Envelope),
-    Literal(Envelope),
-    Arguments,
-    Parameters { open: Pattern, close: Option<Pattern>, form: Parameters },
-    Python,
-    Braces(&'static str),
-    Raw(Raw),
-    Yaml,
-    Empty,
-    Unreadable,
-}
 
 /// Reads one body.
 pub(crate) enum BodyReader {
@@ -111,28 +96,23 @@ pub(crate) enum BodyProgress {
 }
 
 impl BodyReader {
-    /// Returns a reader for a body of this form, or `None` if that has no end of its
-    /// own.
-    pub(crate) fn new(form: &BodyForm) -> Option<Self> {
-        Some(match form {
-            BodyForm::Json(envelope) => {
-                BodyReader::Json { envelope: *envelope, open: None, list: ElementList::None }
+    /// Returns a reader for a body, or `None` if that has no end of its own.
+    pub(crate) fn new(body: Body) -> Option<Self> {
+        Some(match body {
+            Body::Json(envelope) => {
+                BodyReader::Json { envelope, open: None, list: ElementList::None }
             }
-            BodyForm::Arguments => {
+            Body::Arguments => {
                 BodyReader::Arguments { scanner: Scanner::new(MAX_DEPTH), is_raw: false }
             }
-            BodyForm::Python => BodyReader::Python { expression: None, list: ElementList::None },
-            BodyForm::Literal(envelope) => {
-                BodyReader::Literal { envelope: *envelope, expression: Expression::new("", false) }
+            Body::Python => BodyReader::Python { expression: None, list: ElementList::None },
+            Body::Literal(envelope) => {
+                BodyReader::Literal { envelope, expression: Expression::new("", false) }
             }
-            BodyForm::Braces(delimiter) => {
+            Body::Braces(delimiter) => {
                 BodyReader::Braces { delimiter, expression: Expression::new(delimiter, false) }
             }
-            BodyForm::Parameters { .. }
-            | BodyForm::Raw(_)
-            | BodyForm::Yaml
-            | BodyForm::Empty
-            | BodyForm::Unreadable => {
+            Body::Parameters(_) | Body::Raw(_) | Body::Yaml | Body::Empty | Body::Unreadable => {
                 return None;
             }
         })
@@ -197,7 +177,7 @@ impl BodyReader {
                 // The rest is read as the JSON that it means, while the call's
                 // raw text stays what the model wrote.
                 let json = python::literal(&expression.text);
-                let mut reader = BodyReader::new(&BodyForm::Json(*envelope));
+                let mut reader = BodyReader::new(Body::Json(*envelope));
                 let (Some(json), Some(reader)) = (json, &mut reader) else {
                     return Ok((taken, BodyProgress::Bad));
                 };

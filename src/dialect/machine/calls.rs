@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::cut::Cut as _;
 use crate::dialect::body::calls::{ChoiceEmit, warn};
 use crate::dialect::body::values::Opener;
-use crate::dialect::body::{BodyForm, BodyProgress, BodyReader};
+use crate::dialect::body::{BodyProgress, BodyReader};
 use crate::dialect::machine::DialectMachine;
 use crate::dialect::machine::grammar::{CallForm, CallId, GrammarId, SectionId};
 use crate::dialect::machine::place::{
@@ -16,7 +16,7 @@ use crate::dialect::machine::place::{
 };
 use crate::dialect::machine::rules::{Go, MarkerRule};
 use crate::dialect::machine::search::{Begun, Marker};
-use crate::dialect::spec::Parameters;
+use crate::dialect::spec::{Body, Parameters};
 use crate::event::{Block, Done, Kind, Reason, WarningCode};
 use crate::scan::{Attempt, Captures, Match};
 
@@ -105,23 +105,23 @@ impl DialectMachine {
             warn_of_results(emit)?;
         }
         let form = Arc::clone(self.grammars.call(id));
-        let name = if let BodyForm::Raw(raw) = &form.body { raw.name } else { "" };
+        let name = if let Body::Raw(raw) = form.body { raw.name } else { "" };
         self.calls.open_markup(self.grammars.get(id.0).name, marker, words, name);
-        let part = match &form.body {
-            BodyForm::Raw(raw) => {
+        let part = match form.body {
+            Body::Raw(raw) => {
                 let opener = Opener { key: raw.key, kind: Some("string"), form: Parameters::TEXT };
                 self.calls.open_value(&opener, emit)?;
                 CallPlace::Value(OpenValue::default())
             }
-            BodyForm::Yaml => {
+            Body::Yaml => {
                 self.calls.open_yaml(emit)?;
                 CallPlace::Value(OpenValue::default())
             }
-            BodyForm::Arguments => {
+            Body::Arguments => {
                 self.calls.begin(emit)?;
                 CallPlace::Head
             }
-            BodyForm::Unreadable => {
+            Body::Unreadable => {
                 self.calls.fault(Reason::Malformed, emit)?;
                 CallPlace::Broken
             }
@@ -134,7 +134,7 @@ impl DialectMachine {
             },
         };
         let words = with_section(words, section.as_deref(), &form);
-        let is_over = matches!(form.body, BodyForm::Empty) && form.close.is_empty();
+        let is_over = matches!(form.body, Body::Empty) && form.close.is_empty();
         self.enter(TextPlace::Call(OpenCall { id, form, words, section, part }));
         if is_over { self.end_call("", emit) } else { Ok(()) }
     }
@@ -173,7 +173,7 @@ impl DialectMachine {
     fn end_unclosed(&mut self, emit: &mut ChoiceEmit) -> Done {
         let TextPlace::Call(call) = &self.place else { return Ok(()) };
         let is_between = matches!(call.part, CallPlace::Between(_));
-        if !is_between || BodyReader::new(&call.form.body).is_none() {
+        if !is_between || BodyReader::new(call.form.body).is_none() {
             self.calls.fault(Reason::Malformed, emit)?;
         } else if call.has_closer() && !self.calls.is_faulty() {
             self.calls.warn(
@@ -294,7 +294,7 @@ impl DialectMachine {
 
     fn enter_arguments(&mut self, is_json: bool) {
         let TextPlace::Call(call) = &self.place else { return };
-        let body = BodyReader::new(&call.form.body).filter(|_| is_json || !call.has_closer());
+        let body = BodyReader::new(call.form.body).filter(|_| is_json || !call.has_closer());
         self.enter_part(body.map_or(CallPlace::Loose, CallPlace::Body));
     }
 
@@ -401,7 +401,7 @@ impl DialectMachine {
         emit: &mut ChoiceEmit,
     ) -> Done {
         let TextPlace::Call(call) = &self.place else { return Ok(()) };
-        let (source, body) = (self.grammars.get(call.id.0).name, BodyReader::new(&call.form.body));
+        let (source, body) = (self.grammars.get(call.id.0).name, BodyReader::new(call.form.body));
         self.calls.close(emit)?;
         self.calls.open_markup(source, marker, words, "");
         self.calls.begin(emit)?;
@@ -411,7 +411,7 @@ impl DialectMachine {
 
     pub(crate) fn next_object(&mut self, marker: &str, emit: &mut ChoiceEmit) -> Done {
         let TextPlace::Call(call) = &self.place else { return Ok(()) };
-        let Some(mut body) = BodyReader::new(&call.form.body) else { return Ok(()) };
+        let Some(mut body) = BodyReader::new(call.form.body) else { return Ok(()) };
         body.feed_all(marker, &mut self.calls, emit)?;
         self.enter_part(CallPlace::Body(body));
         Ok(())
@@ -466,10 +466,7 @@ impl DialectMachine {
         emit: &mut ChoiceEmit,
     ) -> Done {
         let TextPlace::Call(call) = &mut self.place else { return Ok(()) };
-        let form = match &call.form.body {
-            BodyForm::Parameters { form, .. } => *form,
-            _ => Parameters::TEXT,
-        };
+        let form = call.form.value.as_ref().map_or(Parameters::TEXT, |value| value.form);
         let is_nested = !form.item.is_empty();
         let mut keys = match &mut call.part {
             CallPlace::Value(keys) if is_nested && !self.calls.may_nest() => {
@@ -546,7 +543,7 @@ impl DialectMachine {
         let TextPlace::Call(OpenCall { form, part: CallPlace::Value(_), .. }) = &self.place else {
             return false;
         };
-        matches!(form.body, BodyForm::Parameters { close: Some(_), .. })
+        form.value_closer().is_some()
     }
 
     /// Takes the section's closer; inside a call, that lacks its own.

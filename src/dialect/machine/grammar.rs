@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::dialect::body::BodyForm;
 use crate::dialect::rows::tags;
 use crate::dialect::spec::{Body, Call, Dialect, Ends, Parameters, Region, Role, Section, TagRole};
 use crate::scan::{MarkerPlace, Pattern};
@@ -57,7 +56,9 @@ pub(crate) struct DoubtForm {
 pub(crate) struct CallForm {
     pub(crate) open: Pattern,
     pub(crate) close: Vec<Pattern>,
-    pub(crate) body: BodyForm,
+    pub(crate) body: Body,
+    /// The tags around the values of its arguments, if it has any.
+    pub(crate) value: Option<ValueForm>,
     /// Patterns of which one must follow the opener; anything may if there is none.
     pub(crate) next: Vec<Pattern>,
     /// What begins another call in the same markup.
@@ -66,6 +67,13 @@ pub(crate) struct CallForm {
     pub(crate) has_own_next: bool,
     pub(crate) known: bool,
     pub(crate) narrated: bool,
+}
+
+/// The tags around one argument's value.
+pub(crate) struct ValueForm {
+    pub(crate) open: Pattern,
+    pub(crate) close: Option<Pattern>,
+    pub(crate) form: Parameters,
 }
 
 /// The grammars that a text may be in: one, or all that `auto` knows. Copies
@@ -191,7 +199,7 @@ impl Grammar {
         }
         let is_told = |call: &&Arc<CallForm>| {
             let is_narration = call.narrated && self.calls.iter().any(|call| !call.narrated);
-            let is_empty = matches!(call.body, BodyForm::Empty);
+            let is_empty = matches!(call.body, Body::Empty);
             let is_text = call.is_one_value() && call.open.first_tag() == call.open;
             !(call.known || is_narration || is_text || is_empty)
         };
@@ -286,29 +294,31 @@ impl Grammar {
     }
 
     fn add_call(&mut self, call: &Call) -> Result<(), String> {
-        let body = match call.body {
-            Body::Json(envelope) => BodyForm::Json(envelope),
-            Body::Literal(envelope) => BodyForm::Literal(envelope),
-            Body::Arguments => BodyForm::Arguments,
-            Body::Python => BodyForm::Python,
-            Body::Braces(delimiter) => BodyForm::Braces(delimiter),
-            Body::Raw(raw) => BodyForm::Raw(raw),
-            Body::Yaml => BodyForm::Yaml,
-            Body::Empty => BodyForm::Empty,
-            Body::Unreadable => BodyForm::Unreadable,
+        let value = match call.body {
             Body::Parameters(form) => {
                 let close = (!form.close.is_empty()).then(|| Pattern::parse(form.close));
                 let (open, close) = (Pattern::parse(form.open)?, close.transpose()?);
-                BodyForm::Parameters { open, close, form }
+                Some(ValueForm { open, close, form })
             }
+            _ => None,
         };
         let (open, close) = (Pattern::parse(call.open)?, Pattern::parse_any(call.close)?);
         let next: Vec<_> =
             call.next.iter().map(|next| Pattern::parse(next)).collect::<Result<_, _>>()?;
-        let Call { known, narrated, .. } = *call;
+        let Call { body, known, narrated, .. } = *call;
         let has_own_next = !next.is_empty();
         let again = (!call.again.is_empty()).then(|| Pattern::parse(call.again)).transpose()?;
-        self.push_call(CallForm { open, close, body, next, again, has_own_next, known, narrated });
+        self.push_call(CallForm {
+            open,
+            close,
+            body,
+            value,
+            next,
+            again,
+            has_own_next,
+            known,
+            narrated,
+        });
         Ok(())
     }
 
@@ -345,15 +355,16 @@ impl Grammar {
             (Pattern::parse(&format!("<{word}>"))?, Pattern::parse(&format!("</{word}>"))?);
         // One element for each argument, a line each or not.
         let (key, end) = (Pattern::parse("<{key}>")?, Pattern::parse("</{key}>")?);
-        for body in [
-            BodyForm::Arguments,
-            BodyForm::Parameters { open: key, close: Some(end), form: Parameters::TEXT },
-        ] {
+        let value = ValueForm { open: key, close: Some(end), form: Parameters::TEXT };
+        for (body, value) in
+            [(Body::Arguments, None), (Body::Parameters(Parameters::TEXT), Some(value))]
+        {
             let (open, close) = (open.clone(), vec![close.clone()]);
             self.push_call(CallForm {
                 open,
                 close,
                 body,
+                value,
                 next: Vec::new(),
                 again: None,
                 has_own_next: false,
@@ -366,30 +377,29 @@ impl Grammar {
 }
 
 impl CallForm {
+    /// True if what follows its opener can be read.
+    pub(crate) fn is_readable(&self) -> bool {
+        !matches!(self.body, Body::Unreadable)
+    }
+
     /// True if the call is its one value: where that ends, it is whole.
     pub(crate) fn is_one_value(&self) -> bool {
-        matches!(self.body, BodyForm::Raw(_) | BodyForm::Yaml)
+        matches!(self.body, Body::Raw(_) | Body::Yaml)
     }
 
     /// True if more objects may follow the first one.
     pub(crate) fn may_repeat(&self) -> bool {
-        matches!(&self.body, BodyForm::Json(envelope) if envelope.many)
+        matches!(self.body, Body::Json(envelope) if envelope.many)
     }
 
     /// Returns the closer of a value among its parameters.
     pub(crate) fn value_closer(&self) -> Option<&Pattern> {
-        match &self.body {
-            BodyForm::Parameters { close, .. } => close.as_ref(),
-            _ => None,
-        }
+        self.value.as_ref()?.close.as_ref()
     }
 
     /// True if a word of the opener, or of its section's, stands in other patterns of the call.
     pub(crate) fn binds(&self, name: &str) -> bool {
-        let open = match &self.body {
-            BodyForm::Parameters { open, .. } => Some(open),
-            _ => None,
-        };
+        let open = self.value.as_ref().map(|value| &value.open);
         let mut bound = self.close.iter().chain(open).chain(self.value_closer());
         bound.any(|pattern| pattern.has_word(name))
     }
@@ -398,19 +408,20 @@ impl CallForm {
     /// what its body begins with.
     fn lookahead(&self) -> Vec<Pattern> {
         let parse = Pattern::parse_all;
-        match &self.body {
+        match self.body {
             _ if !self.next.is_empty() => self.next.clone(),
-            BodyForm::Literal(_) => parse(&["{", "["]),
-            BodyForm::Json(_) => JSON.clone(),
-            BodyForm::Arguments => parse(&["{"]).into_iter().chain(self.close.clone()).collect(),
-            BodyForm::Braces(_) => parse(&["{", "("]),
-            BodyForm::Python => parse(&["{start}{[}[{]}{ws}{_}("]),
-            BodyForm::Parameters { open, .. } => {
-                [open.clone()].into_iter().chain(self.close.clone()).collect()
+            Body::Literal(_) => parse(&["{", "["]),
+            Body::Json(_) => JSON.clone(),
+            Body::Arguments => parse(&["{"]).into_iter().chain(self.close.clone()).collect(),
+            Body::Braces(_) => parse(&["{", "("]),
+            Body::Python => parse(&["{start}{[}[{]}{ws}{_}("]),
+            Body::Parameters(_) => {
+                let open = self.value.iter().map(|value| &value.open);
+                open.chain(&self.close).cloned().collect()
             }
-            BodyForm::Yaml => parse(&["{start}{_}{sp}:", "\"", "'", "{{}", "#"]),
-            BodyForm::Empty => self.close.clone(),
-            BodyForm::Raw(_) | BodyForm::Unreadable => Vec::new(),
+            Body::Yaml => parse(&["{start}{_}{sp}:", "\"", "'", "{{}", "#"]),
+            Body::Empty => self.close.clone(),
+            Body::Raw(_) | Body::Unreadable => Vec::new(),
         }
     }
 }

@@ -2,15 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::dialect::body::BodyForm;
 use crate::dialect::machine::grammar::{
     CallForm, CallId, DoubtForm, DoubtId, ENDS, Grammar, GrammarId, Grammars, RegionForm, RegionId,
-    SectionId,
+    SectionId, ValueForm,
 };
 use crate::dialect::machine::markdown_context::calm_length;
 use crate::dialect::machine::place::{DraftPlace, OpenCall, OpenRegion, OpenSection};
 use crate::dialect::results::TAGS;
-use crate::dialect::spec::{Ends, Role};
+use crate::dialect::spec::{Body, Ends, Role};
 use crate::dialect::turns::OPENERS;
 use crate::scan::{self, Captures, MatchStart, Pattern};
 
@@ -188,7 +187,7 @@ fn openers(id: GrammarId, grammar: &Grammar, named: bool) -> Vec<MarkerRule> {
     let needs_section = !grammar.sections.is_empty() && (!named || grammar.requires_sections());
     let mut readable: Vec<Pattern> = Vec::new();
     for (id, call) in grammar.calls(id) {
-        let is_readable = !matches!(call.body, BodyForm::Unreadable);
+        let is_readable = call.is_readable();
         let is_own_section = grammar.sections.iter().any(|section| section.open == call.open);
         let is_bare = needs_section
             && (grammar.requires_sections() || !call.open.is_token())
@@ -228,7 +227,7 @@ impl CallForm {
     /// The opener where the user chose this dialect: one that its closer follows, or what no
     /// reader sees, is a call that can't be read.
     fn chosen(&self, mut rule: MarkerRule) -> MarkerRule {
-        if !self.has_own_next && matches!(self.body, BodyForm::Json(_) | BodyForm::Literal(_)) {
+        if !self.has_own_next && matches!(self.body, Body::Json(_) | Body::Literal(_)) {
             rule.next.extend_from_slice(&self.close);
             if !self.open.is_blank() {
                 rule.next.extend(Pattern::parse_all(&UNSEEN));
@@ -239,9 +238,9 @@ impl CallForm {
 
     /// The opener where the user did not choose this dialect.
     fn unsolicited(&self, rule: MarkerRule) -> MarkerRule {
-        let next = match &self.body {
-            BodyForm::Json(_) if self.open.is_blank() => &NAMED_JSON,
-            BodyForm::Python if self.open.is_blank() => &NAMED_PYTHON,
+        let next = match self.body {
+            Body::Json(_) if self.open.is_blank() => &NAMED_JSON,
+            Body::Python if self.open.is_blank() => &NAMED_PYTHON,
             _ => return MarkerRule { plain: self.narrated, ..rule },
         };
         let next = LazyLock::force(next).clone();
@@ -389,8 +388,7 @@ pub(crate) fn section_rules(grammar: &Grammar, section: &OpenSection) -> Vec<Mar
     let calls = || grammar.calls(id.0);
     let mut rules: Vec<MarkerRule> =
         calls().map(|(id, call)| MarkerRule::call(call, id).bind(words)).collect();
-    let is_readable = |call: &CallForm| !matches!(call.body, BodyForm::Unreadable);
-    let last = calls().filter(|(_, call)| is_readable(call)).map(|(id, _)| Go::Call(id)).last();
+    let last = calls().filter(|(_, call)| call.is_readable()).map(|(id, _)| Go::Call(id)).last();
     let last = rules.iter_mut().find(|rule| Some(rule.go) == last);
     last.into_iter().for_each(|last| last.next.clear());
     rules.extend(closers(&form.close, words, Go::EndSection));
@@ -422,7 +420,7 @@ impl CallRules<'_> {
         let mut rules = openers(self.call.id.0, grammar, true);
         rules.retain(|rule| match rule.go {
             Go::Region(id) => grammar.region(id).ends == Ends::Anything,
-            Go::Call(id) => !matches!(grammar.call(id).body, BodyForm::Unreadable),
+            Go::Call(id) => grammar.call(id).is_readable(),
             _ => true,
         });
         for rule in &mut rules {
@@ -445,8 +443,8 @@ impl CallRules<'_> {
     /// closer.
     pub(crate) fn between_rules(&self) -> Vec<MarkerRule> {
         let mut rules = self.ends();
-        match &self.call.form.body {
-            BodyForm::Parameters { open, .. } => {
+        match &self.call.form.value {
+            Some(ValueForm { open, .. }) => {
                 rules.push(MarkerRule::new(open.bind(&self.call.words), Go::Parameter));
             }
             _ if self.call.form.again.is_some() => {
@@ -466,7 +464,7 @@ impl CallRules<'_> {
     /// The markers that are legal in a value; `key` are the words of its opener.
     pub(crate) fn value_rules(&self, key: &Captures<'_>) -> Vec<MarkerRule> {
         let mut ends = self.ends();
-        let BodyForm::Parameters { open, close, form } = &self.call.form.body else {
+        let Some(ValueForm { open, close, form }) = &self.call.form.value else {
             if self.call.form.is_one_value() {
                 // The value may have lines of its own: its end is one that more of the dialect
                 // follows. Where the text ends, another line may have been to come.
@@ -558,13 +556,12 @@ impl CallRules<'_> {
         let OpenCall { id, form, words, .. } = self.call;
         let is_by_name = form.close.iter().any(|close| close.has_word("name"));
         let is_call = |call: &&Arc<CallForm>| {
-            let is_readable = !matches!(call.body, BodyForm::Unreadable);
-            let is_counted = is_readable && !call.close.is_empty() && !call.known;
+            let is_counted = call.is_readable() && !call.close.is_empty() && !call.known;
             is_counted && call.open.place() == scan::MarkerPlace::Any
         };
         let inner = |call: &CallForm| {
             let mut rule = MarkerRule { strict: true, ..MarkerRule::call(call, *id) };
-            if let BodyForm::Parameters { open, .. } = &call.body {
+            if let Some(ValueForm { open, .. }) = &call.value {
                 // No prose has such a token: whatever follows, it opens a call.
                 match call.open.is_token() {
                     true => rule.next.clear(),
