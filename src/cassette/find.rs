@@ -26,8 +26,8 @@ pub(super) enum CassetteVerdict {
 /// How a file is to be read.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum FileShape {
-    Json(&'static FileLayout),
-    Yaml(&'static FileLayout),
+    /// As JSON, or as YAML.
+    Tree { layout: &'static FileLayout, is_yaml: bool },
     /// As httprr.
     Wire,
 }
@@ -57,11 +57,11 @@ fn look(head: &[u8]) -> CassetteVerdict {
     }
     if let Some(b'{' | b'[') = text.trim_ascii_start().first() {
         let source = BlockReader::new(Box::new(text));
-        return search(&mut JsonNodes::new(source), true, FileShape::Json);
+        return search(&mut JsonNodes::new(source), false);
     }
     let (lines, is_over) = yaml_lines(text);
     let mut nodes = YamlNodes::new(BlockReader::new(Box::new(lines)));
-    match search(&mut nodes, false, FileShape::Yaml) {
+    match search(&mut nodes, true) {
         CassetteVerdict::Yes(row, shape) => CassetteVerdict::Yes(row, shape),
         _ if is_over => CassetteVerdict::No,
         CassetteVerdict::No if nodes.offset() == lines.len() as u64 => CassetteVerdict::Maybe,
@@ -168,22 +168,20 @@ impl FileLayout {
     }
 }
 
-/// Returns what the nodes of a file's beginning say. Where it `is_open`, members that no row names may
-/// follow the first one; text that looks like YAML would wait for them.
-fn search(
-    nodes: &mut dyn Nodes,
-    is_open: bool,
-    shape: fn(&'static FileLayout) -> FileShape,
-) -> CassetteVerdict {
-    match find_signs(nodes, is_open) {
-        Ok(Some(found)) => CassetteVerdict::Yes(found.row, shape(found.layout)),
+/// Returns what the nodes of a file's beginning say. Members that no row names may follow the first one
+/// in JSON; text that looks like YAML would wait for them.
+fn search(nodes: &mut dyn Nodes, is_yaml: bool) -> CassetteVerdict {
+    match find_signs(nodes, is_yaml) {
+        Ok(Some(Candidate { row, layout, .. })) => {
+            CassetteVerdict::Yes(row, FileShape::Tree { layout, is_yaml })
+        }
         Err(broken) if matches!(broken.why, Why::Cut | Why::Io(_)) => CassetteVerdict::Maybe,
         Ok(None) | Err(_) => CassetteVerdict::No,
     }
 }
 
 /// Looks for the signs of the rows. Returns nothing if none can come.
-fn find_signs(nodes: &mut dyn Nodes, is_open: bool) -> Result<Option<Candidate>, Broken> {
+fn find_signs(nodes: &mut dyn Nodes, is_yaml: bool) -> Result<Option<Candidate>, Broken> {
     let all = RECORDERS.iter().flat_map(|row| row.layouts.iter().map(move |layout| (row, layout)));
     let mut candidates: Vec<Candidate> = all
         .map(|(row, layout)| Candidate { row, layout, seen: vec![0; layout.signs.len()] })
@@ -203,7 +201,7 @@ fn find_signs(nodes: &mut dyn Nodes, is_open: bool) -> Result<Option<Candidate>,
                     let is_first = std::mem::take(&mut is_first);
                     candidates.retain(|Candidate { layout, .. }| {
                         layout.top.contains(&&*name)
-                            || (layout.is_open && !is_first && (is_open || !map.is_empty()))
+                            || (layout.is_open && !is_first && !(is_yaml && map.is_empty()))
                     });
                     if candidates.is_empty() {
                         return Ok(None);

@@ -104,10 +104,10 @@ impl<'r> Exchanges<'r> {
         reader: Box<dyn Read + 'r>,
     ) -> Self {
         let source = BlockReader::new(reader);
-        let (layout, is_yaml, nodes): (_, _, Box<dyn Nodes + 'r>) = match shape {
-            FileShape::Json(layout) => (layout, false, Box::new(JsonNodes::new(source))),
-            FileShape::Yaml(layout) => (layout, true, Box::new(YamlNodes::new(source))),
-            FileShape::Wire => return Exchanges::Wire(source, 0),
+        let FileShape::Tree { layout, is_yaml } = shape else { return Exchanges::Wire(source, 0) };
+        let nodes: Box<dyn Nodes + 'r> = match is_yaml {
+            true => Box::new(YamlNodes::new(source)),
+            false => Box::new(JsonNodes::new(source)),
         };
         let steps = layout.exchanges.split('.').filter(|step| !step.is_empty()).collect();
         let (open, ahead, requests, number, other, is_over) = Default::default();
