@@ -190,14 +190,8 @@ impl Dressing {
 
 impl OpenDressing {
     fn new(from: From, sent: Arc<[String]>, echo: Echo) -> OpenDressing {
-        let leftovers = Leftovers::default();
-        OpenDressing {
-            machine: DressingMachine::new(from),
-            sent: Sent::new(sent),
-            echo,
-            leftovers,
-            is_cut: false,
-        }
+        let (machine, sent) = (DressingMachine::new(from), Sent::new(sent));
+        OpenDressing { machine, sent, echo, leftovers: Leftovers::default(), is_cut: false }
     }
 
     fn feed(&mut self, text: &str, markup: &mut Markup, emit: &mut Emit<'_>) -> io::Result<()> {
