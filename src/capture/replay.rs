@@ -151,20 +151,16 @@ impl Play {
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// Everything that is written but for keep-alives.
-    bytes: Vec<u8>,
+    played: Altered,
     /// The offsets at which frames begin, in ascending order.
     starts: Vec<usize>,
     timeline: Timeline,
     chunk: Option<PlayChunk>,
     keep_alive: Option<(Duration, Vec<u8>)>,
-    /// The offset of an error that is written in a piece of its own.
-    error: Option<usize>,
-    /// The HTTP status, if the bytes are an error in the place of a body.
-    status: Option<u16>,
-    /// True if the end is that of a frame.
-    is_whole: bool,
-    hangs: bool,
-    drops: bool,
+    /// True if nothing ends the stream.
+    pub(crate) hangs: bool,
+    /// True if the connection breaks after the last byte.
+    pub(crate) drops: bool,
 }
 
 /// The time at which each byte is due.
@@ -206,38 +202,17 @@ impl Plan {
         if play.chunk == Some(PlayChunk::Frame) || matches!(play.tempo, Tempo::Frames(_)) {
             capture.after_frames(0)?;
         }
-        let Altered { bytes, is_whole, error, status } = altered(capture, play)?;
-        let length = bytes.len();
+        let played = altered(capture, play)?;
+        let length = played.bytes.len();
         let starts = capture.starts.iter().copied().filter(|start| *start <= length).collect();
         let keep_alive = play.keep_alive.map(|wait| (wait, idle));
         let Play { chunk, hangs, drops, .. } = *play;
-        Ok(Plan {
-            bytes,
-            starts,
-            timeline,
-            chunk,
-            keep_alive,
-            error,
-            status,
-            is_whole,
-            hangs,
-            drops,
-        })
+        Ok(Plan { played, starts, timeline, chunk, keep_alive, hangs, drops })
     }
 
     /// Returns the HTTP status, if an error is played in the place of a body.
     pub(crate) fn status(&self) -> Option<u16> {
-        self.status
-    }
-
-    /// True if the connection breaks after the last byte.
-    pub(crate) fn drops(&self) -> bool {
-        self.drops
-    }
-
-    /// True if nothing ends the stream.
-    pub(crate) fn hangs(&self) -> bool {
-        self.hangs
+        self.played.status
     }
 
     /// Returns what is written, in order. It never ends if keep-alives go on.
@@ -258,7 +233,7 @@ impl Plan {
                 }
             }
             let (end, at) = (next?, due?);
-            let bytes = self.bytes.get(offset..end)?;
+            let bytes = self.played.bytes.get(offset..end)?;
             (offset, last) = (end, at);
             next = self.piece(offset, &mut dice);
             Some(PlayStep { at, bytes })
@@ -267,15 +242,15 @@ impl Plan {
 
     /// True if nothing is cut by what is written at this offset.
     fn is_between(&self, offset: usize) -> bool {
-        match offset == self.bytes.len() {
-            true => self.is_whole,
+        match offset == self.played.bytes.len() {
+            true => self.played.is_whole,
             false => self.starts.binary_search(&offset).is_ok(),
         }
     }
 
     /// Returns where the piece ends that begins at this offset, if one does.
     fn piece(&self, offset: usize, dice: &mut Dice) -> Option<usize> {
-        let rest = self.bytes.get(offset..).filter(|rest| !rest.is_empty())?;
+        let rest = self.played.bytes.get(offset..).filter(|rest| !rest.is_empty())?;
         let next = self.starts.partition_point(|start| *start <= offset);
         let frame = self.starts.get(next).map_or(rest.len(), |start| start - offset);
         let length = match (self.chunk, &self.timeline) {
@@ -290,7 +265,7 @@ impl Plan {
             }
         };
         let before =
-            self.error.and_then(|error| error.checked_sub(offset)).filter(|left| *left > 0);
+            self.played.error.and_then(|error| error.checked_sub(offset)).filter(|left| *left > 0);
         Some(offset + length.min(before.unwrap_or(rest.len())))
     }
 }
@@ -321,11 +296,14 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 /// What is left of a capture, with the error that it ends in.
+#[derive(Debug)]
 struct Altered {
     bytes: Vec<u8>,
     /// True if it ends with a frame.
     is_whole: bool,
+    /// The offset of an error that is written in a piece of its own.
     error: Option<usize>,
+    /// The HTTP status, if the bytes are an error in the place of a body.
     status: Option<u16>,
 }
 

@@ -131,12 +131,12 @@ impl Service {
             }
             AnswerBody::Played(plan) => {
                 let mut answer =
-                    http::AnswerWriter::begin(out, *status, headers, reads_chunks, !plan.drops())?;
+                    http::AnswerWriter::begin(out, *status, headers, reads_chunks, !plan.drops)?;
                 play(plan, &mut |bytes| answer.write(bytes), wait)?;
-                if plan.hangs() {
+                if plan.hangs {
                     wait(None)?;
                 }
-                if plan.drops() {
+                if plan.drops {
                     return Ok(false);
                 }
                 answer.end()?;
