@@ -306,6 +306,69 @@ proptest! {
     }
 }
 
+/// A stored conversation: a message with calls of these ids, and results of these ids.
+fn conversation(calls: &[Option<&str>], results: &[Option<&str>], in_blocks: bool) -> String {
+    let id = |key: &str, id: &Option<&str>| id.map(|id| (key.to_owned(), json!(id)));
+    let with = |rest: Value, id: Option<(String, Value)>| {
+        let mut members: Map<String, Value> = id.into_iter().collect();
+        members.extend(rest.as_object().unwrap().clone());
+        Value::Object(members)
+    };
+    let call = |(at, call): (usize, &Option<&str>)| match in_blocks {
+        true => {
+            with(json!({"type": "tool_use", "name": "roll", "input": {"n": at}}), id("id", call))
+        }
+        false => {
+            let arguments = format!("{{\"n\":{at}}}");
+            let function = json!({"name": "roll", "arguments": arguments});
+            with(json!({"type": "function", "function": function}), id("id", call))
+        }
+    };
+    let calls: Vec<Value> = calls.iter().enumerate().map(call).collect();
+    let answer = match in_blocks {
+        true => json!({"role": "assistant", "content": calls}),
+        false => json!({"role": "assistant", "content": null, "tool_calls": calls}),
+    };
+    let result = |result: &Option<&str>| match in_blocks {
+        true => {
+            let block = json!({"type": "tool_result", "content": "4"});
+            json!({"role": "user", "content": [with(block, id("tool_use_id", result))]})
+        }
+        false => with(json!({"role": "tool", "content": "4"}), id("tool_call_id", result)),
+    };
+    let lines = std::iter::once(answer).chain(results.iter().map(result));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+proptest! {
+    #![proptest_config(settings(256))]
+
+    /// A result ends one call, the first of its id that has none; the others are to be run.
+    #[test]
+    fn results_of_held_calls(
+        calls in prop::collection::vec(select(vec![None, Some("a"), Some("b")]), 1..5),
+        results in prop::collection::vec(select(vec![None, Some("a"), Some("b")]), 0..5),
+        in_blocks: bool,
+        cuts: [Index; 4],
+    ) {
+        let input = conversation(&calls, &results, in_blocks);
+        let config = Config { format: format::find("openai-messages"), ..Config::default() };
+        let (out, status) = joined(&config, pieces(input.as_bytes(), &cuts));
+        check_shape(&input, &out, status);
+        let mut to_run: Vec<(usize, Option<&str>)> = calls.iter().copied().enumerate().collect();
+        for id in &results {
+            let place = to_run.iter().position(|(_, of)| id.is_none() || of == id);
+            place.map(|place| to_run.remove(place));
+        }
+        let lines: Vec<Value> = out.lines().map(read).collect();
+        let of_caller = lines.iter().filter(|line| line["type"] == "tool_call" && line["executor"].is_null());
+        let found: Vec<u64> = of_caller.map(|line| line["arguments"]["n"].as_u64().unwrap()).collect();
+        let wanted: Vec<u64> = to_run.iter().map(|(at, _)| *at as u64).collect();
+        prop_assert_eq!(found, wanted, "{}{}", input, out);
+        prop_assert_eq!(joined(&config, [input.as_bytes()]), (out, status));
+    }
+}
+
 /// No line can harm a terminal, and each is JSON.
 fn check_safe(out: &str) {
     for c in out.chars() {
