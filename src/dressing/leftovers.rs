@@ -212,8 +212,8 @@ impl Leftovers {
         if self.sign.is_some() || left == 0 {
             return;
         }
-        let text = text.before(text.floor_char_boundary(left));
-        let first = text.before(text.floor_char_boundary(LONGEST_SIGN));
+        let text = text.before(left);
+        let first = text.before(LONGEST_SIGN);
         if self.length < LONGEST_SIGN {
             self.begin.push_str(first);
         }
@@ -227,8 +227,7 @@ impl Leftovers {
         self.sign = signs.find(|sign| holds(sign.text));
         if text.len() > first.len() {
             self.seam.clear();
-            let from = text.floor_char_boundary(text.len().saturating_sub(LONGEST_SIGN));
-            self.seam.push_str(text.after(from));
+            self.seam.push_str(text.after(text.len().saturating_sub(LONGEST_SIGN)));
         } else if self.seam.len() > 2 * LONGEST_SIGN {
             self.seam.drain(..self.seam.floor_char_boundary(self.seam.len() - LONGEST_SIGN));
         }
@@ -243,7 +242,7 @@ fn warn(code: WarningCode, message: &str, emit: &mut Emit<'_>) -> io::Result<()>
 fn remember(memory: &mut String, text: &str) {
     if text.len() >= MEMORY {
         memory.clear();
-        memory.push_str(text.after(text.floor_char_boundary(text.len() - MEMORY)));
+        memory.push_str(text.after(text.len() - MEMORY));
         return;
     }
     memory.push_str(text);

@@ -213,9 +213,8 @@ impl PendingCall {
             (true, _) => "it is an example of the request, repeated before the answer's own words",
             (false, fault) => fault_of(fault?),
         };
-        let end = self.input.floor_char_boundary(MAX_REPEATED);
-        let input = self.input.before(end);
-        let more = if end < self.input.len() { "…" } else { "" };
+        let input = self.input.before(MAX_REPEATED);
+        let more = if input.len() < self.input.len() { "…" } else { "" };
         Some(CallResult::error(format!("The call was not run: {what}. It was: {input}{more}")))
     }
 }

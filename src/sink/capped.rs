@@ -31,16 +31,14 @@ impl<S: Sink> Capped<S> {
     /// Hands on what still fits of a piece of text that is so many bytes too
     /// long.
     fn feed_part(&mut self, event: &Event<'_>, over: usize) -> io::Result<()> {
-        let end = |text: &str| text.floor_char_boundary(text.len().saturating_sub(over));
         let kind = match event.kind {
             Kind::Text(text) => {
-                let kept = text.text.before(end(text.text));
+                let kept = text.text.before(text.text.len().saturating_sub(over));
                 Kind::Text(Text { text: kept, ..text })
             }
             Kind::Reasoning(thought) if thought.signature.is_none() => {
                 // It counts twice.
                 let end = thought.text.len().saturating_sub(over.div_ceil(2));
-                let end = thought.text.floor_char_boundary(end);
                 let kept = thought.text.before(end);
                 Kind::Reasoning(Reasoning { text: kept, ..thought })
             }

@@ -154,7 +154,7 @@ impl TextCalls {
 
     /// Returns the open call's markup after so many bytes.
     pub(crate) fn raw_from(&self, end: usize) -> &str {
-        self.raw.after(self.raw.floor_char_boundary(end))
+        self.raw.after(end)
     }
 
     /// Takes so many bytes off the end of the open call's markup.
@@ -171,7 +171,7 @@ impl TextCalls {
         };
         self.is_over |= text.len() > room;
         self.has_control |= has_control(text);
-        self.raw.push_str(text.before(text.floor_char_boundary(room)));
+        self.raw.push_str(text.before(room));
     }
 
     /// True if the open call is too large: no more of it is kept.
