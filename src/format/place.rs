@@ -45,6 +45,8 @@ pub(in crate::format) enum Way {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::format) enum Wanted {
     Text,
+    /// A text, or a number as it is written.
+    Id,
     Json,
     /// A number of at least 0, or a name.
     Index,
@@ -130,6 +132,10 @@ impl<'r> PlaceReader<'r> {
 
     pub(in crate::format) fn text<P: Placed>(&mut self, places: &'static P) -> P::Read {
         places.read(Wanted::Text, self)
+    }
+
+    pub(in crate::format) fn id<P: Placed>(&mut self, places: &'static P) -> P::Read {
+        places.read(Wanted::Id, self)
     }
 
     pub(in crate::format) fn json<P: Placed>(&mut self, places: &'static P) -> P::Read {

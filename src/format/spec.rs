@@ -128,7 +128,7 @@ placed! {
     /// What the beginning of a message says.
     #[serde(default)]
     pub(crate) struct StartSpec = NEW, ReadStart {
-        id: Places = "", "leak::text" => text;
+        id: Places = "", "leak::text" => id;
         model: Places = "", "leak::text" => text;
         /// The time at which the message was begun: a number of seconds, or a date.
         created: Places = "", "leak::text" => json;
@@ -362,7 +362,7 @@ placed! {
     pub(crate) struct CallSpec = NEW, ReadCall, spec: &'static CallSpec = identity {
         /// What its pieces have in common, if that is not their id.
         key: &'static [Places] = &[], "leak::one_or_more" => index;
-        id: Places = "", "leak::text" => text;
+        id: Places = "", "leak::text" => id;
         name: Places = "", "leak::text" => text;
         /// A string holds a piece of the arguments' JSON, any other value is all of them.
         arguments: Places = "", "leak::places" => json;
@@ -391,7 +391,7 @@ placed! {
         /// There is one only if this flag is set.
         #[serde(rename = "if")]
         condition: Places = "", "leak::text" => json;
-        id: Places = "", "leak::text" => text;
+        id: Places = "", "leak::text" => id;
         /// `call:` is the name of the log's last call.
         name: Places = "", "leak::text" => text;
         output: Places = "", "leak::places" => json;

@@ -354,7 +354,10 @@ impl<'t> OpenObject<'_, 't> {
             return reader.skip();
         }
         let value = match slot.wanted {
-            Wanted::Text => Value::Text(Str::from_json(reader)?),
+            Wanted::Id if first == b'-' || first.is_ascii_digit() => {
+                Value::Text(Str::from(RawJson::from_json(reader)?.get()))
+            }
+            Wanted::Text | Wanted::Id => Value::Text(Str::from_json(reader)?),
             Wanted::Index if first == b'"' => {
                 let name = Str::from_json(reader)?;
                 name.as_str().parse().map_or(Value::Text(name), Value::Index)
@@ -608,7 +611,7 @@ impl Layout {
         }
         let (path, begins) = split_test(path);
         let is_any =
-            begins.is_empty() && wanted != Wanted::Text && !matches!(wanted, Wanted::Group(_));
+            begins.is_empty() && !matches!(wanted, Wanted::Text | Wanted::Id | Wanted::Group(_));
         if path == "." && is_any {
             return Way::Here;
         }
