@@ -101,8 +101,16 @@ fn sniff_field(line: &[u8], is_whole: bool) -> Sniff {
         (b"data" | b"error", Some(b'{')) => Sniff::Yes,
         (b"data", _) if value.trim_ascii() == DONE && is_whole => Sniff::Yes,
         (b"data", _) if value.trim_ascii() == DONE => Sniff::Likely,
+        // Nobody ends an answer here: the stream was cut in its first line.
+        (b"data", None) if !is_whole => Sniff::Likely,
+        (b"event", _) if !is_whole && is_event_name(value.trim_ascii()) => Sniff::Likely,
         _ => Sniff::More,
     }
+}
+
+/// True if a value may be the name of an event, or its beginning.
+fn is_event_name(value: &[u8]) -> bool {
+    value.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(byte))
 }
 
 #[derive(Default)]
@@ -623,6 +631,9 @@ mod tests {
         check_sniff(": OPENROUTER PROCESSING\n\n", Sniff::Yes);
         check_sniff("event: output\nid: 1\n", Sniff::Yes);
         check_sniff("da", Sniff::More);
+        check_sniff("data:", Sniff::Likely);
+        check_sniff("event: message_sta", Sniff::Likely);
+        check_sniff("event: a party on Friday", Sniff::More);
         check_sniff("data: my answer", Sniff::More);
         check_sniff("data: my answer\nis 5", Sniff::No);
         check_sniff("dates: 5", Sniff::No);
