@@ -1,13 +1,15 @@
 //! `-j N`: inputs, captures or rows read several at once, and their results in the order given.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Does the work of each item in one of `threads` threads, and hands the results to `take` in the
 /// order of the items. As many results as there are threads wait for `take`, and those that come
-/// before their turn. After an error of `take` no other item is begun.
+/// before their turn. After an error of `take` no other item is begun. Where the system has no room
+/// for as many threads, fewer do the work, or this one.
 pub(super) fn in_order<T, R: Send, E>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
@@ -20,13 +22,19 @@ pub(super) fn in_order<T, R: Send, E>(
     let (done, results) = sync_channel(threads);
     // `take` is dropped before the threads are waited for: they may wait for what it holds.
     thread::scope(move |scope| {
-        for done in vec![done; threads] {
-            scope.spawn(move || {
+        let start = |_: &usize| {
+            let done = done.clone();
+            let run = move || {
                 while let Some((at, item)) = next()
                     && done.send((at, work(item))).is_ok()
                 {}
-            });
+            };
+            thread::Builder::new().spawn_scoped(scope, run).is_ok()
+        };
+        if (0..threads).take_while(start).count() == 0 {
+            return iter::from_fn(next).try_for_each(|(_, item)| take(work(item)));
         }
+        drop(done);
         let (mut early, mut due) = (BTreeMap::new(), 0);
         for (at, result) in results {
             early.insert(at, result);

@@ -42,7 +42,7 @@ pub(super) fn rows(args: &Classify, field: &AnswerPlace, config: &Config) -> any
     let mut sum = RowCount::default();
     let (written, read) = thread::scope(|scope| {
         let cutter = Cutter::new(wire.max_event.0, filled, empties);
-        let read = scope.spawn(|| cutter.read(&inputs));
+        let read = thread::Builder::new().spawn_scoped(scope, || cutter.read(&inputs))?;
         let (mut out, sum) = (BufferedOutput::standard(), &mut sum);
         let work = |batch: RowBatch| batch.read(&reader);
         let written = in_order(threads, batches.into_iter(), work, move |mut batch| {
@@ -51,8 +51,8 @@ pub(super) fn rows(args: &Classify, field: &AnswerPlace, config: &Config) -> any
             let _ = emptied.send(batch);
             Ok::<(), Lost>(())
         });
-        (written, read.join())
-    });
+        Ok::<_, io::Error>((written, read.join()))
+    })?;
     written?;
     let read = read.map_err(|_| anyhow!("the thread that reads has failed"))?;
     if let Some(signal) = read.signal {
