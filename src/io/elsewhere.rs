@@ -73,6 +73,11 @@ impl OpenFile {
     }
 }
 
+/// Fails: standard input blocks by itself.
+pub(crate) fn wait_for_input() -> io::Result<()> {
+    Err(ErrorKind::WouldBlock.into())
+}
+
 /// Returns standard input, which is waited for without an end.
 pub(crate) fn input_until(_: &Signals, _: Instant) -> impl Read {
     io::stdin()

@@ -28,7 +28,7 @@ pub use elsewhere::Signals;
 #[cfg(not(unix))]
 pub(crate) use elsewhere::{
     OpenFile, SIGPIPE, Standard, begin, columns, die, hold, input_until, is_standard_input,
-    private_file, replace, share, wait_beside_output, write_through,
+    private_file, replace, share, wait_beside_output, wait_for_input, write_through,
 };
 pub(crate) use input::STANDARD_INPUT;
 pub use input::{Input, Read};
@@ -44,7 +44,7 @@ pub use unix::Signals;
 pub(crate) use unix::{
     Children, Exit, Happened, OpenFile, Pipe, SIGPIPE, Standard, Terminal, TerminalAnswer, Woken,
     begin, columns, die, hold, input_until, is_standard_input, private_file, replace, share,
-    wait_beside_output, wait_for, write_through,
+    wait_beside_output, wait_for, wait_for_input, write_through,
 };
 pub(crate) use whole::{Original, can_write, read_whole, write_shared, write_whole};
 

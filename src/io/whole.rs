@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::io::{hold, replace, share, write_through};
+use crate::io::{hold, replace, share, wait_for_input, write_through};
 
 /// Reads a file, or standard input if its name is `-`.
 pub(crate) fn read_whole(name: &str) -> io::Result<Vec<u8>> {
@@ -14,8 +14,13 @@ pub(crate) fn read_whole(name: &str) -> io::Result<Vec<u8>> {
         return fs::read(name);
     }
     let mut bytes = Vec::new();
-    io::stdin().read_to_end(&mut bytes)?;
-    Ok(bytes)
+    loop {
+        match io::stdin().read_to_end(&mut bytes) {
+            // What has been read stays read.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => wait_for_input()?,
+            read => return read.map(|_| bytes),
+        }
+    }
 }
 
 /// Fails where [`write_whole`] can't begin: there is no such directory, or it is read-only.

@@ -84,6 +84,14 @@ pub(crate) fn is_standard_input(file: &File) -> io::Result<bool> {
     Ok((file.st_dev, file.st_ino) == (input.st_dev, input.st_ino))
 }
 
+/// Blocks until standard input, which does not block, can be read.
+pub(crate) fn wait_for_input() -> io::Result<()> {
+    match poll(&mut [PollFd::from_borrowed_fd(stdin(), PollFlags::IN)], None) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Returns standard input, which is waited for until a time. A signal ends the program.
 pub(crate) fn input_until(signals: &Signals, until: Instant) -> impl io::Read {
     AwaitedInput { signals, until }

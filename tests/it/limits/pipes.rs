@@ -282,6 +282,23 @@ fn an_input_that_does_not_block_and_a_late_writer() {
 }
 
 #[test]
+fn a_request_that_comes_late_from_an_input_that_does_not_block() {
+    let (reader, mut writer) = pipe().unwrap();
+    ioctl_fionbio(&reader, true).unwrap();
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("request");
+    fs::write(&path, "{\"messages\":[]}").unwrap();
+    let mut command = program(&["next", "--user", "-", path.to_str().unwrap(), "/dev/null"]);
+    let child = command.stdin(reader).stderr(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(50));
+    writer.write_all(b"Hi").unwrap();
+    drop(writer);
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.starts_with("toolstream: /dev/null: the input is empty"), "{err}");
+}
+
+#[test]
 fn an_output_that_does_not_block_and_a_slow_reader() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("stream");
