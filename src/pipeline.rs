@@ -70,6 +70,8 @@ pub struct Config {
     /// Also emit what the next request has to hold of each message: of the choice that is followed,
     /// or the first one.
     pub turn: bool,
+    /// Say nothing of the turn that a message in a user's own format lacks: the reader writes it.
+    pub writes_turns: bool,
     /// The most bytes that a turn may take; 0 is no limit.
     pub max_memory: usize,
     /// Also emit [`Kind::Record`] after each record of the input; in plain text, after each read. It
@@ -115,6 +117,7 @@ impl Default for Config {
             frame: frame::FrameConfig::default(),
             assembly: assemble::AssemblerConfig::default(),
             turn: false,
+            writes_turns: false,
             max_memory: 1 << 30,
             records: false,
             repeat: true,
@@ -190,7 +193,8 @@ impl Pipeline {
             turns: config.turn.then(|| {
                 let from = dressing::of_text(config.from, &config.dialect);
                 let choice = config.assembly.choice.unwrap_or(0);
-                Turns::new(choice, from, Arc::clone(&config.sent), config.max_memory)
+                let needs_own = !config.writes_turns;
+                Turns::new(choice, from, Arc::clone(&config.sent), config.max_memory, needs_own)
             }),
             length: 0,
             is_over: false,

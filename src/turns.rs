@@ -40,6 +40,8 @@ struct TurnsState {
     sent: Arc<[String]>,
     /// The most bytes that a turn may take; 0 is no limit.
     max: usize,
+    /// True if it is said that a message in a user's own format has no turn.
+    needs_own: bool,
     /// The open message.
     message: Option<OpenTurn>,
     /// True if the input is a log of our own events: it has its turns in it.
@@ -66,9 +68,16 @@ struct OpenTurn {
 
 impl Turns {
     /// Returns the layer for one choice of each message. A turn takes `max` bytes at most; 0 is no
-    /// limit.
-    pub(crate) fn new(choice: u64, from: From, sent: Arc<[String]>, max: usize) -> Self {
-        let state = TurnsState { choice, from, sent, max, message: None, is_log: false };
+    /// limit. With `needs_own`, a message in a user's own format lacks its turn as any other does.
+    pub(crate) fn new(
+        choice: u64,
+        from: From,
+        sent: Arc<[String]>,
+        max: usize,
+        needs_own: bool,
+    ) -> Self {
+        let (message, is_log) = (None, false);
+        let state = TurnsState { choice, from, sent, max, needs_own, message, is_log };
         Turns { state: RefCell::new(state), usage: RefCell::default() }
     }
 
@@ -113,6 +122,11 @@ impl OpenTurn {
             is_lost: false,
             invalid: Vec::new(),
         }
+    }
+
+    /// True if it is in a format of the user's own, which has no requests.
+    fn is_own(&self) -> bool {
+        self.request.is_none() && format::find(&self.format).is_none()
     }
 
     fn size(&self) -> usize {
@@ -261,6 +275,7 @@ impl Sink for Tap<'_> {
         }
         if let Kind::Finish(finish) = event.kind
             && let Some(message) = ended
+            && (self.turns.state.borrow().needs_own || !message.is_own())
         {
             let turn = {
                 let TurnsState { from, sent, .. } = &*self.turns.state.borrow();

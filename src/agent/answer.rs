@@ -235,6 +235,7 @@ impl Sink for RoundTap<'_, '_> {
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.gathered.message.feed_pieces(pieces)?;
         self.out.feed_pieces(pieces)
     }
 }

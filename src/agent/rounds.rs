@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::iter;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -166,11 +167,12 @@ impl<'a> Rounds<'a> {
         loop {
             self.round += 1;
             let is_last = tool_rounds >= self.options.max_rounds;
-            let message = match self.ask(is_last)? {
+            let mut message = match self.ask(is_last)? {
                 Ok(message) => message,
                 Err(ended) => return Ok(ended),
             };
             self.warnings += message.warnings;
+            message.write_turn(self.row.or_else(|| request::guess(&self.body, iter::empty())));
             let row = |verdict| Ok((verdict, request::row(&self.body, &message)?));
             let (verdict, row) = match request::verdict(&message).and_then(row) {
                 Ok(found) => found,

@@ -16,7 +16,6 @@ use crate::commands::tools::{LocalTools, row};
 use crate::commands::{lost, needs_pipe, shown};
 use crate::format::turn::Request;
 use crate::io::{BufferedOutput, Children, Original, Signals, Stalled, die, report};
-use crate::pipeline::Config;
 use crate::request::{self, Refused, RequestBody};
 use crate::sink::{Label, Ndjson, People, Sink};
 use crate::status::Outcome;
@@ -31,7 +30,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
         max_repeats: args.max_repeats,
         ..running
     };
-    let mut config = Config { turn: true, finds_ours: false, ..args.wire.config() };
+    let mut config = request::config(args.wire.config());
     config.assembly.choice = Some(0);
     config.assembly.deltas = args.show;
     let options = Loop {

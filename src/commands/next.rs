@@ -1,7 +1,7 @@
 //! `next`: the request that comes after an answer.
 
 use std::path::PathBuf;
-use std::{fs, io};
+use std::{fs, io, iter};
 
 use anyhow::{Context, bail};
 
@@ -16,7 +16,7 @@ use crate::io::{
     BufferedOutput, Original, Progress, Signals, can_write, die, pump, read_whole, report,
     report_on, write_whole,
 };
-use crate::pipeline::{Config, Pipeline};
+use crate::pipeline::Pipeline;
 use crate::request::{self, CallResult, Fate, GrowthOptions, LastMessage, Refused};
 use crate::sink::{Label, Ndjson, Sink};
 use crate::status::{Outcome, Status, TOOL_CALLS, Witness};
@@ -37,7 +37,8 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
         None => Box::new(Ndjson::new(io::sink(), Label::default())),
     };
     let mut status = Status::new(args.wire.strict);
-    let message = read_answer(args, file, &signals, &mut *sink, &mut status)?;
+    let mut message = read_answer(args, file, &signals, &mut *sink, &mut status)?;
+    message.write_turn(request::guess(&body, iter::empty()));
     let refused = |refused| named(refused, shown(file));
     let verdict = request::verdict(&message).map_err(refused)?;
     if verdict == Fate::Pause && user.is_some() {
@@ -170,7 +171,7 @@ fn read_answer(
     out: &mut dyn Sink,
     status: &mut Status,
 ) -> anyhow::Result<LastMessage> {
-    let mut config = Config { turn: true, finds_ours: false, ..args.wire.config() };
+    let mut config = request::config(args.wire.config());
     config.assembly.choice = Some(args.choice);
     let mut input = open_one(file, signals)?;
     let progress = Progress::new(shown(file), input.size());
@@ -203,6 +204,7 @@ impl Sink for Both<'_> {
     }
 
     fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        self.message.feed_pieces(pieces)?;
         self.out.feed_pieces(pieces)
     }
 

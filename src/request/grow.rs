@@ -1,7 +1,8 @@
 //! A request grown by an answer and the results of its calls.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::cmp::Reverse;
+use std::{fmt, iter};
 
 use crate::dialect::{self, Results, TextResult};
 use crate::event::FinishReason;
@@ -94,6 +95,13 @@ fn request_of(format: &str) -> Result<&'static Request, Refused> {
 }
 
 fn no_turn(message: &LastMessage) -> Refused {
+    if message.is_own() {
+        return Refused::malformed(format!(
+            "an answer in {} goes into requests of the formats that `convert --to` writes, and it \
+             can't be written as this one's",
+            message.format
+        ));
+    }
     if let Err(refused) = request_of(&message.format) {
         return refused;
     }
@@ -106,7 +114,12 @@ fn no_turn(message: &LastMessage) -> Refused {
 /// Returns the row of the provider whose answer a message is, if the request is one of its own.
 pub(crate) fn row(body: &RequestBody, message: &LastMessage) -> Result<&'static Request, Refused> {
     let format = &message.format;
-    let row = request_of(format)?;
+    let row = match request_of(format) {
+        // Its turn is one of the request's provider.
+        Err(_) if message.turn.is_some() => guess(body, iter::empty()),
+        row => Some(row?),
+    };
+    let row = row.ok_or_else(|| Refused::malformed("the request has no list of messages"))?;
     if row.shape == Shape::ANY && has_list(body, row) {
         return Ok(row);
     }
@@ -151,7 +164,11 @@ pub(crate) fn guess<'w>(
     words
         .find_map(|word| rows(body).find(|row| row.endpoints.iter().any(|end| word.contains(end))))
         .or_else(|| rows(body).find(has_own_mark))
-        .or_else(|| usual().find(|row| marks(body, row).next().is_some()))
+        .or_else(|| {
+            // The first of those that have the most.
+            let best = usual().min_by_key(|row| Reverse(marks(body, row).count()))?;
+            marks(body, best).next().map(|_| best)
+        })
         // What most speak comes after its kin.
         .or_else(|| usual().last())
 }

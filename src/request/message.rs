@@ -5,8 +5,12 @@ use std::io;
 
 use crate::cut::Cut as _;
 use crate::event::{
-    CallInput, Code, Event, FinishReason, Kind, Output, Reason, Turn, WarningCode, in_namespace,
+    CallInput, Code, Event, FinishReason, Kind, Output, Pieces, Reason, Turn, WarningCode,
+    in_namespace,
 };
+use crate::format::turn::Request;
+use crate::pipeline::Config;
+use crate::request::written::KeptEvents;
 use crate::sink::Sink;
 use crate::{format, json};
 
@@ -23,6 +27,8 @@ pub(crate) struct LastMessage {
     pub(crate) results: Vec<CallResult>,
     /// The part that the request has to hold: JSON of an array, and of an object.
     pub(crate) turn: Option<(String, String)>,
+    /// The events of a message in a format of the user's own, of which its turn is written.
+    pub(super) own: Option<KeptEvents>,
     /// The reason why there is no turn.
     pub(crate) no_turn: Option<String>,
     /// Its end.
@@ -109,7 +115,17 @@ impl CallResult {
     }
 }
 
+/// Returns a configuration for answers to a request.
+pub(crate) fn config(config: Config) -> Config {
+    Config { turn: true, writes_turns: true, finds_ours: false, ..config }
+}
+
 impl LastMessage {
+    /// True if it is in a format of the user's own.
+    pub(crate) fn is_own(&self) -> bool {
+        self.own.is_some()
+    }
+
     /// True if it is plain text.
     pub(crate) fn is_plain(&self) -> bool {
         format::find(&self.format) == Some(&format::text::FORMAT)
@@ -117,14 +133,32 @@ impl LastMessage {
 }
 
 impl Sink for LastMessage {
+    fn feed_pieces(&mut self, pieces: Pieces<'_>) -> io::Result<()> {
+        if self.own.is_none() {
+            return Ok(());
+        }
+        pieces.events().try_for_each(|event| self.feed(&event))
+    }
+
     fn feed(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.take(event);
+        if let Some(own) = &mut self.own {
+            own.add(event);
+        }
+        Ok(())
+    }
+}
+
+impl LastMessage {
+    fn take(&mut self, event: &Event<'_>) {
         match event.kind {
             Kind::Start(start) => {
                 let id = start.id.map(str::to_owned);
                 let is_good = matches!(self.ending, Some(MessageEnding::Finished(_)));
                 let has_calls_before = self.has_calls_before || is_good && !self.calls.is_empty();
                 let format = start.format.into();
-                *self = LastMessage { format, id, has_calls_before, ..LastMessage::default() };
+                let own = format::find(start.format).is_none().then(KeptEvents::default);
+                *self = LastMessage { format, id, has_calls_before, own, ..LastMessage::default() };
             }
             Kind::ToolCall(call) if call.executor.is_none() => self.calls.push(PendingCall {
                 index: call.index,
@@ -190,7 +224,13 @@ impl Sink for LastMessage {
             }
             _ => {}
         }
-        Ok(())
+    }
+
+    /// Writes the turn of a message in a format of the user's own, as a request of this row has it.
+    pub(crate) fn write_turn(&mut self, row: Option<&'static Request>) {
+        if let (None, Some(own), Some(row)) = (&self.turn, &self.own, row) {
+            self.turn = own.turn(row);
+        }
     }
 }
 

@@ -7,11 +7,12 @@ mod body;
 mod grow;
 mod message;
 mod results;
+mod written;
 
 pub(crate) use body::RequestBody;
 pub(crate) use grow::{
     Fate, GrowthOptions, Refused, add_system, add_user, assign, check_end, declare, forbid_calls,
     grow, guess, new, row, unanswered, verdict,
 };
-pub(crate) use message::{CallResult, LastMessage, MessageEnding, PendingCall};
+pub(crate) use message::{CallResult, LastMessage, MessageEnding, PendingCall, config};
 pub(crate) use results::read as read_results;

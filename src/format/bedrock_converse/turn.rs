@@ -10,7 +10,6 @@ static SHAPE: Shape = Shape {
         "inferenceConfig",
         "toolConfig",
         "modelId",
-        "system",
         "system.*.text",
         "messages.*.content.*.toolUse",
         "messages.*.content.*.toolResult",

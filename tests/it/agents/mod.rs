@@ -4,6 +4,8 @@
 pub(crate) mod agent;
 /// The request after an answer.
 pub(crate) mod next;
+/// Answers in a format of the user's own.
+pub(crate) mod own_format;
 /// Folders with a request, answers and tools.
 pub(crate) mod scene;
 /// The shell scripts of the guide.

@@ -501,6 +501,18 @@ fn tools_are_printed_in_a_providers_form() {
         let run = scene.run(&["tools", "--for", format, "tools"]);
         assert!(run.code == Some(0) && run.out.contains(part), "{format}: {}{}", run.out, run.err);
     }
+    // A system's text is Anthropic's, but for a list without types.
+    for (system, part) in [
+        (json!("Be."), "\"input_schema\""),
+        (json!([{"type": "text", "text": "Be."}]), "\"input_schema\""),
+        (json!([{"text": "Be."}]), "\"toolSpec\""),
+    ] {
+        let user = json!([{"role": "user", "content": []}]);
+        let request = json!({"system": system, "messages": user}).to_string();
+        scene.write("request.json", &request);
+        let run = scene.run(&["tools", "tools", "--into", "request.json"]);
+        assert!(run.code == Some(0) && run.out.contains(part), "{system}: {}{}", run.out, run.err);
+    }
     let run = scene.run(&["tools", "--for", "replicate", "tools"]);
     assert_eq!(run.code, Some(2), "{}", run.err);
     let run = scene.run(&["tools", "nowhere"]);

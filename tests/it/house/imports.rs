@@ -37,7 +37,10 @@ const ROOMS: &[(&str, &[&str])] = &[
         ],
     ),
     ("convert", &["event", "format", "json", "pipeline", "sink"]),
-    ("request", &["cut", "dialect", "event", "format", "json", "sink", "status"]),
+    (
+        "request",
+        &["convert", "cut", "dialect", "event", "format", "json", "pipeline", "sink", "status"],
+    ),
     ("cassette", &["cut", "frame", "json"]),
     ("rows", &["cut", "event", "json", "nearest", "pipeline", "sink", "status"]),
     (

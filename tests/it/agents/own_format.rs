@@ -1,0 +1,107 @@
+//! Answers in a format of the user's own: they go on in the request's form.
+
+use serde_json::{Value, json};
+
+use crate::agents::scene::{COMMAND, Scene, check_closed};
+
+/// A format whose ids are numbers.
+const FORMAT: &str = r#"
+name = "gate"
+kind = "type"
+start = { id = "id" }
+on = [
+  { kind = "begin", begin = true },
+  { kind = "text", text = "text" },
+  { kind = "call", whole = true, call = { id = "id", name = "tool", arguments = "args" } },
+  { kind = "end", end = true, stop = true },
+]
+"#;
+
+fn answer(records: &[Value]) -> String {
+    let ends = (json!({"type": "begin", "id": 17}), json!({"type": "end"}));
+    let all = [&[ends.0], records, &[ends.1]].concat();
+    all.iter().map(|record| format!("{record}\n")).collect()
+}
+
+/// Two rounds: two calls of the tool `t`, and the answer.
+fn scene() -> Scene {
+    let call = |id: u64| json!({"type": "call", "id": id, "tool": "t", "args": {"n": id}});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let scene = Scene::new(&[
+        answer(&[text("Let me "), text("see."), call(3), call(4)]),
+        answer(&[text("Done.")]),
+    ]);
+    scene.write("gate.toml", FORMAT);
+    scene.tool("t", "cat")
+}
+
+#[test]
+fn an_answer_is_written_as_the_requests_provider_has_it() {
+    let scene = scene();
+    let user = json!([{"role": "user", "content": "Hi"}]);
+    let contents = json!([{"role": "user", "parts": [{"text": "Hi"}]}]);
+    for (request, list, call) in [
+        (json!({"messages": user}), "messages", "tool_calls"),
+        (json!({"messages": user, "system": "Be."}), "messages", "tool_use"),
+        (json!({"input": "Hi"}), "input", "function_call"),
+        (json!({"contents": contents}), "contents", "functionCall"),
+    ] {
+        scene.write("request.json", &request.to_string());
+        let tools = ["--tools", "tools", "--approve", "auto", "-i"];
+        let args = [&["next", "-f", "gate.toml"], &tools[..], &["request.json", "1.sse"]].concat();
+        let run = scene.run(&args);
+        assert_eq!((run.code, run.err.as_str()), (Some(10), ""), "{request}");
+        let grown = scene.read("request.json");
+        for part in [call, "Let me see.", "\"3\"", "\"4\""] {
+            assert!(grown.contains(part), "{part}: {grown}");
+        }
+        let elements = scene.json("request.json")[list].as_array().unwrap().len();
+        assert!(elements > 2, "{grown}");
+        let run = scene.run(&["next", "-f", "gate.toml", "-i", "request.json", "2.sse"]);
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{request}");
+        assert!(scene.read("request.json").contains("Done."), "{}", scene.read("request.json"));
+    }
+}
+
+#[test]
+fn a_request_whose_answers_cannot_be_written() {
+    let scene = scene();
+    let content = json!([{"text": "Hi"}]);
+    let request = json!({"messages": [{"role": "user", "content": content}], "toolConfig": {}});
+    scene.write("request.json", &request.to_string());
+    let run = scene.run(&["next", "-f", "gate.toml", "request.json", "2.sse"]);
+    assert_eq!((run.code, run.out.as_str()), (Some(3), ""));
+    assert!(run.err.contains("the formats that `convert --to` writes"), "{}", run.err);
+}
+
+#[test]
+fn a_loop() {
+    let scene = scene();
+    let first = ["agent", "-f", "gate.toml", "-i", "--tools", "tools", "--approve", "auto"];
+    let run = scene.run(&[&first[..], &["request.json", "--", "sh", "-c", COMMAND]].concat());
+    run.check(0, "final_answer");
+    assert!(run.of("warning").is_empty(), "{}", run.out);
+    check_closed(&scene.json("request.json"));
+    assert_eq!(scene.results(), ["{\"n\":3}", "{\"n\":4}"]);
+    assert_eq!(scene.messages().last().unwrap()["content"], "Done.");
+}
+
+/// The format inside has requests of its own.
+#[test]
+fn an_answer_in_an_envelope_stays_as_its_provider_sent_it() {
+    let scene = scene();
+    scene.write(
+        "gate.toml",
+        "name = \"gate\"\non = [{ wraps = { at = \"chunk\", formats = [\"openai-chat\"] } }]\n",
+    );
+    let call = json!({"id": "a", "type": "function", "function": {"name": "t", "arguments": "{}"}});
+    let message = json!({"role": "assistant", "content": null, "tool_calls": [call], "own": 1});
+    let choice = json!({"index": 0, "message": message, "finish_reason": "tool_calls"});
+    let body = json!({"id": "c", "object": "chat.completion", "choices": [choice]});
+    scene.write("1.sse", &json!({ "chunk": body }).to_string());
+    scene.write("results", "{\"id\":\"a\",\"output\":\"x\"}\n");
+    let run =
+        scene.run(&["next", "-f", "gate.toml", "--results", "results", "request.json", "1.sse"]);
+    assert_eq!((run.code, run.err.as_str()), (Some(10), ""));
+    assert!(run.out.contains("\"own\":1"), "{}", run.out);
+}
