@@ -298,7 +298,7 @@ impl RowMachine {
                 false => NewArguments::Piece(Cow::Borrowed(text)),
             });
         }
-        let at = (scope.choice, Slot::Call(key));
+        let at = (scope.choice, None, Slot::Call(key));
         Ok(match self.open.new_part(at, text, (scope.cumulative, true), out)? {
             None => NewArguments::Nothing,
             Some(NewText::Piece(new)) => NewArguments::Piece(new),

@@ -521,7 +521,8 @@ impl RowMachine {
         }
         self.texts(rule, scope, fields, out)?;
         // Beside other content, there is one only if anything of it stands there.
-        let is_beside = rule.holds.more_than_calls && scope.block.is_none();
+        let has_text = [rule.spec.text, rule.spec.thought] != ["", ""];
+        let is_beside = rule.holds.more_than_calls && (scope.block.is_none() || has_text);
         if let Some(call) = &rule.call
             && (!is_beside
                 || is_there([&call.name, &call.id, &call.arguments, &call.invalid], fields))
@@ -613,7 +614,7 @@ impl RowMachine {
                 continue;
             }
             let may_repeat = if slot.is_thought() { has_more } else { scope.is_last };
-            let at = (scope.choice, slot);
+            let at = (scope.choice, scope.part, slot);
             match self.open.new_part(at, &text, (scope.cumulative, may_repeat), out)? {
                 None => continue,
                 Some(NewText::Piece(new)) => out.piece(scope.choice, slot, &new)?,

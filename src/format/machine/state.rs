@@ -273,14 +273,14 @@ impl MessageState {
     /// more, and that is to be expected.
     pub(super) fn new_part<'t>(
         &mut self,
-        (choice, slot): (u64, Slot),
+        at: (u64, Option<u64>, Slot),
         text: &'t Str<'t>,
         (cumulative, may_repeat): (Cumulative, bool),
         out: &mut EventOut,
     ) -> io::Result<Option<NewText<'t>>> {
         let is_always = cumulative == Cumulative::Always;
         let begin = || if is_always { SaidText::always_whole() } else { SaidText::default() };
-        let said = self.texts.entry((choice, None, slot)).or_insert_with(begin);
+        let said = self.texts.entry(at).or_insert_with(begin);
         if may_repeat && said.is_all(text) {
             return Ok(None);
         }
