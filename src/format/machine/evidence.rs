@@ -94,8 +94,7 @@ fn is_proof(rule: &Rule, is_known: bool, (kind, is_keyed): (&str, bool), record:
 /// True if the conditions of a rule hold; its places are in the member `base`, if that isn't empty.
 fn is_met(rule: &Rule, weak: Weak, record: &Record, base: &str) -> bool {
     let is_word = |(places, words): &(Places, &str)| {
-        let found = value(record, base, places).and_then(word);
-        found.is_some_and(|found| is_one_of(words, &found))
+        word_at(record, base, places).is_some_and(|found| is_one_of(words, &found))
     };
     let needs = match weak {
         Weak::Without(places) => Some(places),
@@ -116,24 +115,26 @@ fn is_met(rule: &Rule, weak: Weak, record: &Record, base: &str) -> bool {
 
 /// Returns the words for a record's kind, joined.
 fn kind<'a>(spec: &Spec, record: &Record<'a>) -> Cow<'a, str> {
-    let words = spec.kind.iter().filter_map(|places| {
-        paths(places).find_map(|path| match path {
-            "key:" => None,
-            "event:" => Some(Cow::Borrowed(record.event_type)).filter(|name| !name.is_empty()),
-            path => value(record, "", path).and_then(word),
-        })
-    });
+    let words = spec.kind.iter().filter_map(|places| word_at(record, "", places));
     words.reduce(|kind, word| Cow::Owned(format!("{kind}/{word}"))).unwrap_or_default()
 }
 
 /// True if anything but null stands at some places; at those of a flag, one of its words.
 fn stands(record: &Record, base: &str, places: Places) -> bool {
     let (places, words) = split_flag(places);
-    let found = value(record, base, places);
     match words {
-        Some(words) => found.and_then(word).is_some_and(|found| is_one_of(words, &found)),
-        None => found.is_some(),
+        Some(words) => word_at(record, base, places).is_some_and(|found| is_one_of(words, &found)),
+        None => value(record, base, places).is_some() || word_at(record, base, places).is_some(),
     }
+}
+
+/// Returns the first string, number or flag that stands at some places, or the name of the event.
+fn word_at<'a>(record: &Record<'a>, base: &str, places: &str) -> Option<Cow<'a, str>> {
+    paths(places).find_map(|path| match path {
+        "key:" => None,
+        "event:" => Some(Cow::Borrowed(record.event_type)).filter(|name| !name.is_empty()),
+        path => value(record, base, path).and_then(word),
+    })
 }
 
 /// Returns the JSON that stands at the first of some places that holds anything but null, and is of
