@@ -12,6 +12,10 @@ pub(crate) trait Cut {
     fn before(&self, place: usize) -> &Self;
     /// Returns what is from this place on.
     fn after(&self, place: usize) -> &Self;
+    /// Returns what is before this place, and what is from it on.
+    fn parts(&self, place: usize) -> (&Self, &Self) {
+        (self.before(place), self.after(place))
+    }
     /// Returns what is between two places; nothing if the end is before the beginning.
     fn within(&self, places: Range<usize>) -> &Self;
 }

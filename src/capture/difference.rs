@@ -218,7 +218,7 @@ fn lines(event: &str) -> Vec<String> {
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
         let length = escape.chars().take(2).map(char::len_utf8).sum();
-        let (escape, after) = escape.split_at_checked(length).unwrap_or((escape, ""));
+        let (escape, after) = escape.parts(length);
         if let Some(line) = lines.last_mut() {
             line.push_str(before);
             line.push_str(escape);
@@ -340,11 +340,11 @@ impl Page {
 fn stretches(was: &str, is: &str) -> (Vec<Stretch>, Vec<Stretch>) {
     let head: usize =
         was.chars().zip(is.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
-    let (same, was) = was.split_at_checked(head).unwrap_or(("", was));
+    let (same, was) = was.parts(head);
     let is = is.after(head);
     let ends = was.chars().rev().zip(is.chars().rev());
     let tail: usize = ends.take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();
-    let (was, end) = was.split_at_checked(was.len() - tail).unwrap_or((was, ""));
+    let (was, end) = was.parts(was.len() - tail);
     let is = is.before(is.len() - tail);
     let (mut old, mut new) = (Vec::new(), Vec::new());
     push(&mut old, false, same);

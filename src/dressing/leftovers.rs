@@ -159,7 +159,7 @@ impl Leftovers {
         // What is looked at begins here.
         let mut at = 0;
         while let Some(escape) = memchr(b'\x1b', rest.as_bytes().after(at)) {
-            let (before, broken) = rest.split_at_checked(at + escape).unwrap_or((rest, ""));
+            let (before, broken) = rest.parts(at + escape);
             remember(&mut self.memory, before.after(at));
             match join(&self.memory, broken) {
                 LineBreak::Open => {
@@ -184,7 +184,7 @@ impl Leftovers {
         let end = if self.voice == Voice::Answer { places.find(is_token) } else { None };
         let end = from + end.unwrap_or(window.len());
         remember(&mut self.memory, rest.within(at..end));
-        let (text, held) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let (text, held) = rest.parts(end);
         // `<s>old</s>` is HTML.
         if held.starts_with("</s") && self.memory.contains("<s>") {
             remember(&mut self.memory, held);
@@ -281,7 +281,7 @@ fn join(before: &str, broken: &str) -> LineBreak {
     let mut back = 0;
     if let Some(parameter) = rest.strip_prefix("\x1b[") {
         let digits = parameter.find(|c: char| !c.is_ascii_digit()).unwrap_or(parameter.len());
-        let (number, after) = parameter.split_at_checked(digits).unwrap_or((parameter, ""));
+        let (number, after) = parameter.parts(digits);
         if after.is_empty() {
             return if digits < 4 { LineBreak::Open } else { LineBreak::No(1) };
         }

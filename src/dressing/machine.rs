@@ -215,7 +215,7 @@ impl DressingMachine {
         // Who keeps an output in a variable takes its last line end off.
         tail.push('\n');
         let (keep, found) = self.last_lines(&tail, true);
-        let (text, lines) = tail.split_at_checked(keep.min(length)).unwrap_or((&tail, ""));
+        let (text, lines) = tail.parts(keep.min(length));
         self.words(text, out)?;
         let held = std::mem::take(&mut self.held);
         match self.place {
@@ -288,7 +288,7 @@ impl DressingMachine {
 
     /// Goes on after the first lines.
     fn begin(&mut self, held: &str, found: Matched<'_>, out: &mut PartsOut<'_>) -> io::Result<()> {
-        let (lines, rest) = held.split_at_checked(found.length).unwrap_or(("", held));
+        let (lines, rest) = held.parts(found.length);
         self.place = DressingPlace::Opening;
         if lines.contains("\x1b[") {
             self.colours = Colours::On(String::new());
@@ -325,7 +325,7 @@ impl DressingMachine {
 
     fn before_tail(&mut self, text: &str, out: &mut PartsOut<'_>) -> io::Result<()> {
         let (keep, _) = self.last_lines(text, false);
-        let (text, tail) = text.split_at_checked(keep).unwrap_or((text, ""));
+        let (text, tail) = text.parts(keep);
         tail.clone_into(&mut self.tail);
         if !text.is_empty() {
             self.begins_line = text.ends_with('\n');
@@ -406,7 +406,7 @@ impl DressingMachine {
             }
         }
         if let Some((length, close)) = opened {
-            let (mark, rest) = held.split_at_checked(blank + length).unwrap_or((&held, ""));
+            let (mark, rest) = held.parts(blank + length);
             self.place = DressingPlace::Thought(close);
             self.begins_thought = true;
             out(DressedPart::Dressing(mark))?;
@@ -447,7 +447,7 @@ impl DressingMachine {
         };
         self.place = DressingPlace::Answer;
         self.end_thought(out)?;
-        let (mark, rest) = rest.split_at_checked(at - keep + length).unwrap_or((&rest, ""));
+        let (mark, rest) = rest.parts(at - keep + length);
         out(DressedPart::Dressing(mark))?;
         self.words(rest, out)
     }

@@ -318,7 +318,7 @@ fn code_never_panics_on_purpose() {
 /// What stands in the place of a value that is not there, without a word.
 const DEFAULTS: &[&str] = &[
     ".unwrap_or_default()", ".unwrap_or(&[])", ".unwrap_or(\"\")", ".unwrap_or(b\"\")",
-    ".unwrap_or_else(String::new)", ".unwrap_or_else(Vec::new)",
+    ".unwrap_or_else(String::new)", ".unwrap_or_else(Vec::new)", ".unwrap_or((",
 ];
 
 /// Lookups that can miss, and readings that can fail. A wrong place, a value of another type or a
@@ -344,7 +344,7 @@ const SILENT: &[(&str, usize)] = &[
     // The schema is our own.
     ("src/cli/value.rs", 1),
     // Nothing stands after the end.
-    ("src/cut.rs", 1),
+    ("src/cut.rs", 2),
     ("src/format/anthropic/turn.rs", 1),
     ("src/format/openai_chat/mod.rs", 1),
     ("src/format/openai_chat/turn.rs", 2),
@@ -363,7 +363,7 @@ fn silent_lookups(code: &str) -> Vec<String> {
     let code: String =
         lines.flat_map(|line| [if line.starts_with('.') { "" } else { " " }, line]).collect();
     let ends = DEFAULTS.iter().flat_map(|default| code.match_indices(default));
-    let lookups = ends.filter_map(|(end, _)| {
+    let lookups = ends.filter_map(|(end, default)| {
         let mut rest = &code[..end];
         loop {
             let open = opening(rest)?;
@@ -379,7 +379,9 @@ fn silent_lookups(code: &str) -> Vec<String> {
             if !PASSES_ON.contains(&name) {
                 // What has a name may lack it.
                 let is_named = argument.starts_with('"') && name.starts_with("get");
-                let is_silent = CAN_MISS.contains(&name) && !is_named;
+                // A text without the mark is whole; one that can't be cut at a place would lose a part.
+                let is_whole = default.ends_with("((") && name.ends_with("split_once");
+                let is_silent = CAN_MISS.contains(&name) && !is_named && !is_whole;
                 return is_silent.then(|| format!("{name}({argument})"));
             }
             rest = before.strip_suffix(name)?.strip_suffix('.')?;
@@ -410,6 +412,8 @@ fn what_a_lookup_misses_is_said() {
     assert_eq!(found("a.get(1..)\n    .unwrap_or_default()"), ["get(1..)"]);
     assert_eq!(found("text.lines().next().map(str::trim).unwrap_or(\"\")"), ["next()"]);
     assert_eq!(found("json::read::<Str<'_>>(x).ok().unwrap_or_default()"), ["read(x)"]);
+    assert_eq!(found("a.split_at_checked(n).unwrap_or((a, \"\"))"), ["split_at_checked(n)"]);
+    assert_eq!(found("a.split_once('.').unwrap_or((a, \"\"))"), [""; 0]);
     assert_eq!(found("words.get(\"key\").unwrap_or_default()"), [""; 0]);
     assert_eq!(found("self.timeout.unwrap_or_default()"), [""; 0]);
     let mut wrong = Vec::new();
