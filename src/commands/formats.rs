@@ -38,7 +38,7 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
         let Some(row) = format.row() else {
             bail!("{name} is no row: its records need code");
         };
-        return print(row.toml());
+        return print(&as_own(row.toml(), format.name));
     }
     let mut listing = Listing::new(own);
     if let Some(name) = args.name.as_ref().filter(|_| own.is_none()) {
@@ -61,6 +61,16 @@ pub(super) fn formats(args: &Formats) -> anyhow::Result<u8> {
         (false, None) => listing.table(columns().unwrap_or(usize::MAX)),
         (false, Some(_)) => listing.rows().map(|row| row.page()).collect::<Vec<_>>().join("\n"),
     })
+}
+
+/// Returns a row under a name that no other has, so that it can be loaded as it is.
+fn as_own(toml: &str, name: &str) -> String {
+    let lines = toml.lines().filter(|line| !line.starts_with("aliases = "));
+    let lines = lines.map(|line| match line.starts_with("name = ") {
+        true => format!("name = \"my-{name}\"\n"),
+        false => format!("{line}\n"),
+    });
+    lines.collect()
 }
 
 /// The five tables.

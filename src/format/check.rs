@@ -150,8 +150,8 @@ fn each_word(table: &DeTable<'_>, within: &str, see: &mut dyn FnMut([&str; 3], R
 /// Returns what is wrong with a word that stands for places which have no name.
 fn unnamed(word: &str, names: &[&str]) -> Option<String> {
     let rest = named(word).find(|rest| name_of(rest, names).is_none())?;
-    if let Some(path) = rest.strip_prefix('.') {
-        return Some(format!("`${rest}` is no place: that is `{path}`"));
+    if rest.starts_with('.') {
+        return Some(format!("`${rest}` is no place: that is `{}`", translated(rest)));
     }
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     let name = rest.before(end);
@@ -306,6 +306,8 @@ const WORDS: [&str; 6] = ["kind:", "kind:*", "event:", "key:", "data:", "call:"]
 fn meanings(spec: &Spec) -> Option<Mistake> {
     let any = |is_it: &dyn Fn(&Rule) -> bool| spec.rules().any(|(_, rule)| is_it(rule));
     let has_authors = any(&|rule| !rule.of.is_empty() && !rule.role.is_empty());
+    let holds = spec.hold || any(&|rule| rule.call.is_some_and(|call| call.until));
+    let finishes = any(&|rule| !rule.finish.is_empty());
     let stops = any(&|rule| rule.stop || [rule.choice, rule.finish] != ["", ""]);
     rules(spec).find_map(|(at, rule)| {
         let is_inside = |word: &str| word.trim_matches('*').contains('*');
@@ -340,6 +342,12 @@ fn meanings(spec: &Spec) -> Option<Mistake> {
             )
         } else if !rule.origin.is_empty() && spec.log.is_none() {
             ("origin", "only a log has an `origin`: a text that comes again is `whole`")
+        } else if rule.release && !holds {
+            ("release", "no call waits for its result: the row has no `hold`")
+        } else if rule.open && rule.at.is_empty() {
+            ("open", "a block begins `at` the place of its index")
+        } else if !rule.stop_sequence.is_empty() && !finishes {
+            ("stop_sequence", "no rule has `finish`, the reason that comes with it")
         } else if rule.end == End::Stopped && !stops {
             ("end", "nothing stops a message: no rule has `stop`, `choice` or `finish`")
         } else if rule.prompt && spec.log.is_none() {

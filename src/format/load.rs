@@ -210,6 +210,9 @@ mod tests {
             "name = 'x'\nunread = 'a'\non = [{ has = 'a.b', end = true }]",
             "rule 1 of `on`: it reads `a`, which is `unread`",
         );
+        check_rules("{ kind = 'a', release = true, end = true }", "the row has no `hold`");
+        check_rules("{ kind = 'a', open = true, end = true }", "a block begins `at` the place");
+        check_rules("{ kind = 'a', stop_sequence = 's', end = true }", "no rule has `finish`");
         let unused = "name = 'x'\non = [{ has = 'a', end = true }]\n[group.b]\non = []\n";
         check_error(unused, "line 3, column 8: no `each` leads to [group.b]");
         let list = "name = 'x'\non = [{ has = 'a', end = true }]\n[group]\nb = [{ txt = 't' }]\n";
@@ -232,6 +235,7 @@ mod tests {
         check("\"'t\"", "`'t` is no place: a word ends with `'`");
         check("'$foo.b'", "line 3, column 28: `$foo` stands for no place of [places]");
         check("'$.a.b'", "`$.a.b` is no place: that is `a.b`");
+        check("'$.a[0]'", "`$.a[0]` is no place: that is `a.0`");
         check("'kinds:'", "`kinds:` is no place; similar: kind:");
         check("'{a: b'", "`{a: b` is no place: it has no `}`");
         check("'a[0].b'", "`a[0].b` is no place: that is `a.0.b`");
