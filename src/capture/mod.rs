@@ -28,7 +28,7 @@ pub(crate) use filter::{Compared, Filter, kind};
 pub(crate) use golden::{Golden, GoldenError, GoldenFile, GoldenHead, joined, joined_as};
 pub use laws::{Excuse, other_lines, prefix_of, without_offsets};
 pub(crate) use laws::{LAWS, Law, ReadWith};
-pub(crate) use redaction::{Redactor, Replaced, count as count_secrets};
+pub(crate) use redaction::{Redactor, Replaced};
 pub(crate) use replay::{CapturePlace, Plan, Play, PlayChunk, PlayFailure, Tempo};
 pub(crate) use rhythm::{Rhythm, times_of};
 pub(crate) use server::{By, Server, failure, log_line};

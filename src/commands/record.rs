@@ -144,7 +144,8 @@ impl RecordingFiles {
             return Ok(());
         };
         let (length, stderr) = (capture.len(), &mut io::stderr());
-        redact(&mut Redactor::default(), name, &mut capture, stderr)?;
+        let mut redactor = Redactor::default();
+        redact(&mut redactor, name, &mut capture, stderr)?;
         // The rhythm is that of the bytes that came.
         if capture.len() != length {
             let why =
@@ -152,7 +153,7 @@ impl RecordingFiles {
             return Err(io::Error::other(why));
         }
         let config = Config::default();
-        if let Some(left) = left(&CaptureParts::of(&capture, &config).joined(&config)) {
+        if let Some(left) = left(&redactor, &CaptureParts::of(&capture, &config).joined(&config)) {
             report_on(stderr, name, &left, None);
             status.note(Outcome::No);
         }

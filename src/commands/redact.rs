@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::capture::{Redactor, Replaced, count_secrets};
+use crate::capture::{Redactor, Replaced};
 use crate::cassette::{is_packed, packed, unpacked};
+use crate::commands::check::CaptureParts;
 use crate::io::report_on;
+use crate::pipeline::Config;
 use crate::sink::grouped;
 
 /// Puts words in place of the secrets of a capture, also of one that is compressed with gzip, and
@@ -22,7 +24,9 @@ pub(super) fn redact(
         })?),
         false => None,
     };
-    let replaced = redactor.redact(inner.as_mut().unwrap_or(capture));
+    let (content, config) = (inner.as_mut().unwrap_or(capture), Config::default());
+    let said = CaptureParts::of(content, &config).joined(&config);
+    let replaced = redactor.redact(content, &said);
     for Replaced { what, count, offset } in &replaced {
         let times = if *count == 1 { "once".into() } else { format!("{} times", grouped(*count)) };
         report_on(stderr, name, &format!("replaced {what}, {times}"), Some(*offset));
@@ -34,9 +38,9 @@ pub(super) fn redact(
 }
 
 /// Returns what is to be said of a secret that is left in the events of a capture, if one is.
-pub(super) fn left(events: &str) -> Option<String> {
+pub(super) fn left(redactor: &Redactor, events: &str) -> Option<String> {
     let message = "has a secret that was not replaced, since it is spread over several records or \
                    compressed: `toolstream parse --join` shows it; take it out by hand, or record an \
                    answer without it";
-    (count_secrets(events) > 0).then(|| message.into())
+    redactor.leaves(events).then(|| message.into())
 }

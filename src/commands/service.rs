@@ -55,7 +55,7 @@ impl RequestLog {
     fn add(&mut self, mut line: Line) -> io::Result<()> {
         let mut bytes = Vec::new();
         line.write_to(&mut bytes)?;
-        self.redactor.redact(&mut bytes);
+        self.redactor.redact(&mut bytes, "");
         self.file.write_all(&bytes)
     }
 }

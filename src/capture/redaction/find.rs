@@ -10,6 +10,7 @@ use crate::capture::redaction::decoded::{LINE_END, LastRun, UnescapedText};
 use crate::capture::redaction::names::{
     ATTRIBUTES, NO_VALUES, OPTIONS, SCHEMES, SecretOption, SecretPlace, may_end_name, named,
 };
+use crate::capture::redaction::rooms::Rooms;
 use crate::capture::redaction::word::{ADDRESS, is_word};
 use crate::cut::Cut as _;
 use crate::event::secrets::{Letters, SHAPES, SecretShape};
@@ -84,16 +85,33 @@ impl Sought {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Secret {
     pub(super) what: &'static str,
-    /// Its place in the capture.
+    /// Its place in these bytes.
     pub(super) range: Range<usize>,
+    /// The place of what says that it is one: its name, or its beginning.
+    pub(super) origin: usize,
     /// The secret itself, without escapes.
     pub(super) value: Vec<u8>,
 }
 
-/// Returns the secrets in these bytes, in order; none overlaps another.
-pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
+impl Secret {
+    /// Returns its lines that are long enough to be known again.
+    pub(super) fn lines(&self) -> impl Iterator<Item = Vec<u8>> {
+        let lines = self.value.split(|&byte| byte <= b' ');
+        let is_known = |line: &&[u8]| line.len() >= MIN_TOKEN && is_random(line) && !is_word(line);
+        lines.filter(is_known).map(<[u8]>::to_vec)
+    }
+}
+
+/// Returns the secrets in a part of the bytes that these are the rooms of, in order; none overlaps
+/// another.
+pub(super) fn find(all: &[u8], part: Range<usize>, rooms: &Rooms) -> Vec<Secret> {
+    let (base, bytes) = (part.start, all.within(part));
     let decoded = UnescapedText::new(bytes);
     let mut finder = SecretFinder {
+        all,
+        base,
+        rooms,
+        origin: None,
         bytes,
         text: &decoded,
         found: Vec::new(),
@@ -128,6 +146,12 @@ pub(super) fn find(bytes: &[u8]) -> Vec<Secret> {
 }
 
 struct SecretFinder<'t> {
+    all: &'t [u8],
+    /// The place of the text in all bytes.
+    base: usize,
+    rooms: &'t Rooms,
+    /// Where in the text the name whose value is looked for begins, and the sign after it.
+    origin: Option<(usize, usize)>,
     bytes: &'t [u8],
     text: &'t UnescapedText<'t>,
     found: Vec<Secret>,
@@ -184,11 +208,20 @@ impl SecretFinder<'_> {
     }
 
     fn add_raw(&mut self, what: &'static str, range: Range<usize>, raw: Range<usize>) {
-        self.cover(range.clone());
-        let is_replaced = is_word(self.bytes.within(raw.clone()));
-        if !raw.is_empty() && !is_replaced {
-            let value = self.text.text.within(range).to_vec();
-            self.found.push(Secret { what, range: raw, value });
+        let (begin, sign) = self.origin.unwrap_or((range.start, range.start));
+        let (origin, sign) = (self.text.raw(begin), self.text.raw(sign));
+        let part = self.base + raw.start..self.base + raw.end;
+        let part = self.rooms.part(self.all, self.base + sign, part);
+        let own = part.start - self.base..part.end - self.base;
+        if own == raw {
+            self.cover(range.clone());
+        }
+        if !own.is_empty() && !is_word(self.bytes.within(own.clone())) {
+            let value = match own == raw {
+                true => self.text.text.within(range),
+                false => self.bytes.within(own.clone()),
+            };
+            self.found.push(Secret { what, range: own, origin, value: value.to_vec() });
         }
     }
 
@@ -306,7 +339,9 @@ impl SecretFinder<'_> {
         };
         let range = begin + skip..begin + skip + length;
         let end = range.end;
+        self.origin = Some((begin, begin));
         self.add(what, range);
+        self.origin = None;
         end
     }
 
@@ -447,6 +482,7 @@ impl SecretFinder<'_> {
                 continue;
             }
             let begin = end - run_back(self.before(end), is_name);
+            self.origin = Some((begin, sign));
             let name = self.text.text.within(begin..end);
             let is_long =
                 [&b":="[..], b"=>"].iter().any(|long| self.text.from(sign).starts_with(long));
@@ -459,6 +495,7 @@ impl SecretFinder<'_> {
                 _ => self.head(&name),
             }
         }
+        self.origin = None;
     }
 
     /// Finds the value of a member, and of a pair of members (`"name": "authorization", "value": "…"`).
@@ -600,6 +637,7 @@ impl SecretFinder<'_> {
     /// Finds values in lists of heads, where each stands after its name: `["Authorization", "Basic …"]`.
     fn lists(&mut self) {
         for opener in memchr2_iter(b'[', b'(', &self.text.text) {
+            self.origin = Some((opener, opener));
             let mut at = self.element(opener + 1);
             for _ in 0..MAX_HEADS {
                 let Some(_) = self.text.quote(at) else { break };
@@ -623,6 +661,7 @@ impl SecretFinder<'_> {
                 }
             }
         }
+        self.origin = None;
     }
 
     /// Finds what options of a command say: those of the table, and those that are named as secrets are.
@@ -633,6 +672,7 @@ impl SecretFinder<'_> {
         let words = words.filter(is_blank);
         for at in memmem::find_iter(text, " -").chain(words) {
             let begin = at + 1;
+            self.origin = Some((begin, begin));
             let hyphens = run(self.text.from(begin), |byte| byte == b'-');
             let name = self.text.from(begin + hyphens);
             let name = match hyphens {
@@ -684,6 +724,7 @@ impl SecretFinder<'_> {
                 _ => self.add_value(what, range.start + skip..range.end, raw_end),
             }
         }
+        self.origin = None;
     }
 
     /// True if the command of an option begins shortly before this place, and goes on to it.
@@ -1173,6 +1214,17 @@ fn is_scrambled(value: &[u8]) -> bool {
     let ends = (value.iter().position(is_letter), value.iter().rposition(is_letter));
     let (Some(first), Some(last)) = ends else { return false };
     value.len() >= 5 && !value.contains(&b' ') && has_digit(value.within(first..last))
+}
+
+/// True if a word in it has letters and digits, or small letters before great ones, or is a long number:
+/// what a name or a sentence goes on with seldom has.
+pub(super) fn is_random(text: &[u8]) -> bool {
+    let mut words = text.split(|byte| !byte.is_ascii_alphanumeric());
+    let is_camel = |pair: &[u8]| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase();
+    words.any(|word| {
+        let is_number = word.len() >= MIN_ID && word.iter().all(u8::is_ascii_digit);
+        is_mixed(word) || is_number || word.windows(2).any(is_camel)
+    })
 }
 
 /// True if a value has letters and digits.

@@ -10,20 +10,23 @@ mod coded;
 mod decoded;
 mod find;
 mod names;
+mod rooms;
 mod spread;
 mod word;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use memchr::memchr_iter;
+use memchr::{memchr_iter, memmem};
 
 use crate::capture::redaction::coded::CodedText;
-use crate::capture::redaction::find::{Secret, find};
+use crate::capture::redaction::decoded::UnescapedText;
+use crate::capture::redaction::find::{Secret, find, is_random};
+use crate::capture::redaction::rooms::Rooms;
 use crate::capture::redaction::spread::SpreadText;
 use crate::capture::redaction::word::{ADDRESS, address, word};
 use crate::cut::Cut as _;
-use crate::frame::http::find_heads;
+use crate::frame::http::{HttpResponses, ResponsePiece, find_heads};
 
 /// A secret that was replaced in a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,63 +44,127 @@ pub(crate) struct Replaced {
 pub(crate) struct Redactor {
     /// The number of each secret.
     numbers: BTreeMap<Vec<u8>, usize>,
+    /// Lines of what the models have said that are secrets.
+    lines: BTreeSet<Vec<u8>>,
+    /// How many have been replaced, each as often as it was.
+    replacements: usize,
 }
 
+/// How often a text is looked at, at most.
+const MAX_ROUNDS: usize = 4;
+
 impl Redactor {
-    /// Replaces the secrets of a capture. After that, there is nothing to replace in it.
-    pub(crate) fn redact(&mut self, capture: &mut [u8]) -> Vec<Replaced> {
-        let messages = messages(capture);
-        let mut replaced = BTreeMap::new();
-        let mut within = Vec::new();
-        for spread in SpreadText::all(capture) {
-            let mut text = spread.text.clone();
-            self.replace(&mut text, |part| spread.offset_of(part), &mut replaced);
-            spread.write(&text, capture);
-        }
-        let mut at = 0;
-        while at < capture.len() {
-            let end = at + stretch(capture.after(at));
-            let Some(text) = capture.get_mut(at..end) else { break };
-            self.replace(text, |part| Some(at + part.start), &mut replaced);
-            self.decode(CodedText::urls(text), text, at, &mut within);
-            self.decode(CodedText::all(text), text, at, &mut within);
-            at = end;
-        }
-        for message in messages {
-            let message = capture.get_mut(message).and_then(<[u8]>::split_last_chunk_mut);
-            if let Some((content, checksum)) = message {
-                *checksum = crc32fast::hash(content).to_be_bytes();
-            }
-        }
-        let mut replaced: Vec<Replaced> = replaced.into_values().chain(within).collect();
+    /// Replaces the secrets of a capture in which a model has said this. After that, there is nothing
+    /// to replace in it.
+    pub(crate) fn redact(&mut self, capture: &mut [u8], said: &str) -> Vec<Replaced> {
+        self.lines.extend(secrets_in(said.as_bytes()).iter().flat_map(Secret::lines));
+        let said = UnescapedText::new(said.as_bytes());
+        let mut replaced = self.redact_all(capture, &said.text);
         replaced.sort_by_key(|row| row.offset);
         replaced
     }
 
-    /// Replaces the secrets of a text of which `offset_of` returns an offset in the capture.
-    fn replace(
-        &mut self,
-        text: &mut [u8],
-        offset_of: impl Fn(&Range<usize>) -> Option<usize>,
-        replaced: &mut BTreeMap<Vec<u8>, Replaced>,
-    ) {
+    /// True if a secret, or a line of one that a model has said, is in these events.
+    pub(crate) fn leaves(&self, events: &str) -> bool {
+        let text = UnescapedText::new(events.as_bytes());
+        !secrets_in(events.as_bytes()).is_empty()
+            || self.lines.iter().any(|line| memmem::find(&text.text, line).is_some())
+    }
+
+    /// Replaces the secrets of a capture, also those that the lines between the chunks of HTTP cut.
+    fn redact_all(&mut self, capture: &mut [u8], said: &[u8]) -> Vec<Replaced> {
+        let Some(body) = without_chunks(capture) else { return self.redact_text(capture, said) };
+        let mut text = body.text.clone();
+        let mut replaced = self.redact_text(&mut text, said);
+        for row in &mut replaced {
+            row.offset = body.offset_of(row.offset as usize) as u64;
+        }
+        body.write(&text, capture);
+        for between in body.between(capture.len()) {
+            let at = between.start as u64;
+            let Some(text) = capture.get_mut(between) else { continue };
+            let within = self.redact_text(text, said);
+            replaced
+                .extend(within.into_iter().map(|row| Replaced { offset: at + row.offset, ..row }));
+        }
+        replaced
+    }
+
+    fn redact_text(&mut self, capture: &mut [u8], said: &[u8]) -> Vec<Replaced> {
+        let mut replaced = BTreeMap::new();
+        let mut within = Vec::new();
         // What stands beside a word may be more than it was beside the secret.
-        for _ in 0..4 {
-            let mut secrets = find(text);
-            secrets.retain(|secret| offset_of(&secret.range).is_some());
-            if secrets.is_empty() {
+        for _ in 0..MAX_ROUNDS {
+            let known = self.replacements;
+            let messages = messages(capture);
+            let mut rooms = Rooms::of(capture, &messages);
+            for spread in rooms.spread_texts() {
+                self.replace_spread(&spread, capture, said, &mut replaced);
+            }
+            let mut at = 0;
+            while at < capture.len() {
+                let end = at + stretch(capture.after(at));
+                let secrets = find(capture, at..end, &rooms);
+                let Some(text) = capture.get_mut(at..end) else { break };
+                self.replace(secrets, text, |part| at + part, &mut replaced);
+                self.decode(CodedText::urls(text), text, at, said, &mut within);
+                self.decode(CodedText::all(text), text, at, said, &mut within);
+                at = end;
+            }
+            for message in messages {
+                let message = capture.get_mut(message).and_then(<[u8]>::split_last_chunk_mut);
+                if let Some((content, checksum)) = message {
+                    *checksum = crc32fast::hash(content).to_be_bytes();
+                }
+            }
+            if self.replacements == known {
                 break;
             }
-            for Secret { what, range, value } in secrets {
-                let Some(offset) = offset_of(&range).map(|offset| offset as u64) else { continue };
-                let Some(place) = text.get_mut(range) else { continue };
-                let next = self.numbers.len() + 1;
-                let number = *self.numbers.entry(value.clone()).or_insert(next);
-                let is_address = what == ADDRESS && value == place && !place.contains(&b'\n');
-                let word = if is_address { address(place, number) } else { word(place, number) };
-                place.copy_from_slice(&word);
-                replaced.entry(value).or_insert(Replaced { what, count: 0, offset }).count += 1;
-            }
+        }
+        replaced.into_values().chain(within).collect()
+    }
+
+    /// Replaces the secrets that go on, or have their names, in another piece of a text. What comes in
+    /// one more piece looks like a part of a secret, or the model has said it.
+    fn replace_spread(
+        &mut self,
+        spread: &SpreadText,
+        capture: &mut [u8],
+        said: &[u8],
+        replaced: &mut BTreeMap<Vec<u8>, Replaced>,
+    ) {
+        let mut text = spread.text.clone();
+        let mut secrets = find(&text, 0..text.len(), &Rooms::of_string(&text));
+        secrets.retain(|Secret { range, origin, value, .. }| {
+            let next = spread.next_piece(*origin);
+            next < range.end
+                && (is_random(text.within(next.max(range.start)..range.end))
+                    || memmem::find(said, value).is_some())
+        });
+        if !secrets.is_empty() {
+            self.replace(secrets, &mut text, |part| spread.offset_of(part), replaced);
+            spread.write(&text, capture);
+        }
+    }
+
+    /// Replaces these secrets of a text of which `offset_of` returns an offset in the capture.
+    fn replace(
+        &mut self,
+        secrets: Vec<Secret>,
+        text: &mut [u8],
+        offset_of: impl Fn(usize) -> usize,
+        replaced: &mut BTreeMap<Vec<u8>, Replaced>,
+    ) {
+        for Secret { what, range, value, .. } in secrets {
+            let offset = offset_of(range.start) as u64;
+            let Some(place) = text.get_mut(range) else { continue };
+            let next = self.numbers.len() + 1;
+            let number = *self.numbers.entry(value.clone()).or_insert(next);
+            let is_address = what == ADDRESS && value == place && !place.contains(&b'\n');
+            let word = if is_address { address(place, number) } else { word(place, number) };
+            place.copy_from_slice(&word);
+            self.replacements += 1;
+            replaced.entry(value).or_insert(Replaced { what, count: 0, offset }).count += 1;
         }
     }
 
@@ -107,12 +174,13 @@ impl Redactor {
         all: Vec<CodedText>,
         text: &mut [u8],
         at: usize,
+        said: &[u8],
         replaced: &mut Vec<Replaced>,
     ) {
         for coded in all {
             let mut inner = coded.text.clone();
             let is_text = str::from_utf8(&inner).is_ok() || !messages(&inner).is_empty();
-            let within = if is_text { self.redact(&mut inner) } else { Vec::new() };
+            let within = if is_text { self.redact_all(&mut inner, said) } else { Vec::new() };
             let Some(first) = coded.pieces.first().filter(|_| !within.is_empty()) else { continue };
             let offset = (at + first.start) as u64;
             for (place, byte) in coded.bytes_of(&inner) {
@@ -141,15 +209,45 @@ fn stretch(capture: &[u8]) -> usize {
     end.map_or(capture.len(), |end| STRETCH + end)
 }
 
-/// Returns how many secrets are found in a text.
-pub(crate) fn count(text: &str) -> usize {
-    let (mut rest, mut count) = (text.as_bytes(), 0);
-    while !rest.is_empty() {
-        let (text, after) = rest.split_at(stretch(rest));
-        count += find(text).len();
-        rest = after;
+/// Returns the secrets in a capture without messages.
+fn secrets_in(capture: &[u8]) -> Vec<Secret> {
+    let (mut secrets, mut at) = (Vec::new(), 0);
+    let rooms = Rooms::of(capture, &[]);
+    while at < capture.len() {
+        let end = at + stretch(capture.after(at));
+        secrets.extend(find(capture, at..end, &rooms));
+        at = end;
     }
-    count
+    secrets
+}
+
+/// Returns a capture without the lines between the chunks of HTTP, if it has any.
+fn without_chunks(capture: &[u8]) -> Option<SpreadText> {
+    let (mut responses, mut rest) = (HttpResponses::new(true), capture);
+    let (mut pieces, mut end, mut is_chunked) = (Vec::new(), 0, false);
+    loop {
+        let is_end = rest.is_empty();
+        let piece = match is_end {
+            true => responses.end(),
+            false => {
+                let (piece, after) = responses.step(rest);
+                rest = after;
+                piece
+            }
+        };
+        let (begin, next) = match piece {
+            ResponsePiece::None if is_end => break,
+            ResponsePiece::Begin(begin) => (end, begin.offset as usize),
+            ResponsePiece::Body(bytes, offset) => {
+                is_chunked |= offset as usize > end;
+                (offset as usize, offset as usize + bytes.len())
+            }
+            _ => continue,
+        };
+        pieces.push(begin..next);
+        end = next;
+    }
+    is_chunked.then(|| SpreadText::of(capture, pieces))
 }
 
 /// Returns the messages of an AWS event stream, up to the first one that is not whole or has a
@@ -173,6 +271,10 @@ fn messages(capture: &[u8]) -> Vec<Range<usize>> {
 mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::capture::dice::Dice;
@@ -189,10 +291,10 @@ mod tests {
     #[track_caller]
     fn redacted(text: &str) -> (String, Vec<Replaced>) {
         let mut bytes = text.as_bytes().to_vec();
-        let replaced = Redactor::default().redact(&mut bytes);
+        let replaced = Redactor::default().redact(&mut bytes, "");
         assert_eq!(bytes.len(), text.len());
         let mut again = bytes.clone();
-        let second = Redactor::default().redact(&mut again);
+        let second = Redactor::default().redact(&mut again, "");
         assert!(second.is_empty(), "{second:?}: {}", String::from_utf8_lossy(&bytes));
         (String::from_utf8(bytes).unwrap(), replaced)
     }
@@ -670,12 +772,194 @@ mod tests {
                 .map(String::into_bytes);
         let counts: Vec<Vec<u64>> = captures
             .iter_mut()
-            .map(|capture| redactor.redact(capture).iter().map(|row| row.count).collect())
+            .map(|capture| redactor.redact(capture, "").iter().map(|row| row.count).collect())
             .collect();
         assert_eq!(counts, [vec![1, 2], vec![1]]);
         let words = captures.map(|capture| String::from_utf8(capture).unwrap());
         let word = |text: &str| text.rsplit([' ', '\n']).next().unwrap().to_owned();
         assert_eq!(word(&words[0]), word(&words[1]));
+    }
+
+    /// A text with a name, the signs that may stand before its value, and a value, or a part of these.
+    fn fragment() -> impl Strategy<Value = String> {
+        const BEFORE: &[&str] = &[
+            "", "the \"", "{\"", "{\\\"", "--", "$", "export ", "{'", "a: 1\n", "[\"", "[\\\"",
+            "<", "> ", "- ", "curl -u ", "Authorization: ", "\"name\":\"", "\"key\": \"",
+            "{\"a\":\"{\\\"b\\\":1,\\\"",
+        ];
+        const NAMES: &[&str] = &[
+            "password", "api_key", "Authorization", "cookie", "set-cookie", "PASSWD",
+            "credentials", "account_id", "sk-ant-", "-----BEGIN PRIVATE KEY-----\n", "AKIA",
+            "Bearer ", "https://u:",
+        ];
+        const SIGNS: &[&str] = &[
+            ":", "=", ": ", "\":", "\": ", "\":\"", "\": \"", "=>", "':", "' : ", " ", "=\"", "='",
+            "\\\":", "\\\": ", "\\\":\\\"", "=%22", "(\"", ": [", ": {", "\":[", "\\\":[\\\"",
+            "\":{\"", ">", "\n", ": |\n  ",
+        ];
+        const VALUES: &[&str] =
+            &["", "a", "Zx8kQ2mN4pR6", "two words", "12", "é", "***", "Ab1\\", "{\"a\":\"b\"}"];
+        const AFTER: &[&str] = &[
+            "", "\"", "}", "\"}", "'", "\n", "\\\"}", "\n\n", "=", "&b=1", "\\", "\\\\", ";",
+            "\",\"", "\"]", "</x>",
+        ];
+        (select(BEFORE), select(NAMES), select(SIGNS), select(VALUES), select(AFTER))
+            .prop_map(|(a, b, c, d, e)| [a, b, c, d, e].concat())
+    }
+
+    /// Documents of such texts, also in strings of each other.
+    fn document() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![8 => fragment().prop_map(Value::String), 1 => Just(json!(1))];
+        let value = leaf.prop_recursive(3, 12, 3, |value| {
+            let keys = select(&["a", "b", "t", "type", "password", "token", "cookie"][..]);
+            prop_oneof![
+                vec(value.clone(), 0..4).prop_map(Value::Array),
+                vec((keys, value.clone()), 1..4).prop_map(object),
+                value.prop_map(|value| Value::String(value.to_string())),
+            ]
+        });
+        value.prop_map(|value| object(vec![("t", value)]))
+    }
+
+    fn object(members: Vec<(&str, Value)>) -> Value {
+        members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    }
+
+    /// What of a document no secret is: all but its strings.
+    fn structure(value: &Value) -> Value {
+        match value {
+            Value::String(_) => Value::Null,
+            Value::Array(all) => all.iter().map(structure).collect(),
+            Value::Object(members) => {
+                members.iter().map(|(key, value)| (key.clone(), structure(value))).collect()
+            }
+            value => value.clone(),
+        }
+    }
+
+    /// Records, as one body has them.
+    fn body(records: &[Value], framing: usize) -> String {
+        let each = |before: &str, after: &str| -> String {
+            records.iter().map(|record| format!("{before}{record}{after}")).collect()
+        };
+        match framing {
+            0 => each("", "\n"),
+            1 => each("event: x\ndata: ", "\n\n"),
+            2 => Value::from(records).to_string(),
+            _ => serde_json::to_string_pretty(records).unwrap(),
+        }
+    }
+
+    /// The records of a body.
+    fn records(body: &str, framing: usize) -> Vec<Value> {
+        let lines = || body.lines().filter(|line| !line.is_empty() && !line.starts_with("event"));
+        let read = |text: &str| serde_json::from_str(text);
+        let all: Result<Vec<Value>, _> = match framing {
+            0 | 1 => lines().map(|line| read(line.trim_start_matches("data: "))).collect(),
+            _ => serde_json::from_str(body),
+        };
+        all.unwrap_or_else(|error| panic!("{error}: {body}"))
+    }
+
+    fn structures(body: &str, framing: usize) -> Vec<Value> {
+        records(body, framing).iter().map(structure).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn all_but_strings_stays_as_it_is(all in vec(document(), 1..4), framing in 0..4_usize) {
+            let whole = body(&all, framing);
+            let (out, _) = redacted(&whole);
+            prop_assert_eq!(structures(&out, framing), structures(&whole, framing), "{}\n{}", whole, out);
+        }
+
+        #[test]
+        fn what_frames_records_stays_as_it_is(all in vec(document(), 1..4), cut in 1..64_usize) {
+            let whole = body(&all, 1);
+            let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+            let chunk = |chunk: &[u8]| {
+                [format!("{:x}\r\n", chunk.len()).as_bytes(), chunk, b"\r\n"].concat()
+            };
+            let chunks: Vec<Vec<u8>> = whole.as_bytes().chunks(cut).map(chunk).collect();
+            let mut capture = [head.as_bytes(), &chunks.concat(), b"0\r\n\r\n"].concat();
+            Redactor::default().redact(&mut capture, "");
+            let mut rest = capture.after(head.len());
+            let mut out = Vec::new();
+            for chunk in chunks {
+                let (own, after) = rest.split_at(chunk.len());
+                rest = after;
+                let size = memchr::memchr(b'\n', &chunk).unwrap() + 1;
+                prop_assert_eq!(own.before(size), chunk.before(size));
+                out.extend_from_slice(own.within(size..own.len() - 2));
+            }
+            prop_assert_eq!(rest, b"0\r\n\r\n");
+            prop_assert_eq!(text_of(out), redacted(&whole).0);
+
+            let mut stream: Vec<u8> = all.iter().flat_map(|record| message(&record.to_string())).collect();
+            let lengths: Vec<usize> = messages(&stream).iter().map(|message| message.len()).collect();
+            Redactor::default().redact(&mut stream, "");
+            let after = messages(&stream);
+            prop_assert_eq!(after.iter().map(|message| message.len()).collect::<Vec<_>>(), lengths);
+            for (message, record) in after.into_iter().zip(&all) {
+                let payload = text_of(stream.within(message.start + 12..message.end - 4).to_vec());
+                prop_assert_eq!(structures(&payload, 0), [structure(record)]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_ends_where_its_string_ends() {
+        for text in [
+            "{\"t\":\"{\\\"password\\\":\",\"u\":\"some words here\",\"v\":2}\n",
+            "{\"t\":\"'password':\",\"u\":\"some words here\"}\n",
+            "{\"x\":\"password\\\":[\\\"\",\"d\":\"\"}",
+            "{\"x\":\"{\\\"a\\\":\\\"'password':\\\",\\\"b\\\":\\\"words\\\"}\"}",
+        ] {
+            check(text, text);
+        }
+        check(
+            "{\"t\":\"{\\\"password\\\": \\\"ab\\\\\"}",
+            "{\"t\":\"{\\\"password\\\": \\\"red1\"}",
+        );
+    }
+
+    #[test]
+    fn only_what_looks_like_a_secret_goes_on_in_another_record() {
+        for text in [
+            "{\"type\":\"user_message\"}\n{\"type\":\"message\"}\n{\"type\":\"message\"}\n",
+            "{\"level\":\"password:\"}\n{\"level\":\"info\"}\n{\"level\":\"warning\"}\n",
+            "{\"m\":\"Authorization:\"}\n{\"m\":\"Not given.\"}\n",
+        ] {
+            check(text, text);
+        }
+        for (pieces, expected) in [
+            (["gl", "pat-xxYYzz0123456789ABcd"], ["gl", "pat-redactedredactedred1"]),
+            (["DB_PASSWOR", "D=tLpByQxCGClb"], ["DB_PASSWOR", "D=redactedred1"]),
+            (
+                ["{\\\"password\\\":", " \\\"hunter2\\\"}"],
+                ["{\\\"password\\\":", " \\\"redact1\\\"}"],
+            ),
+        ] {
+            for record in ["{\"t\":\"P\"}\n", "[{\"a\":[\"x\",\"P\"]}]\n"] {
+                let text =
+                    |pieces: [&str; 2]| pieces.map(|piece| record.replace('P', piece)).concat();
+                check(&text(pieces), &text(expected));
+            }
+            let log = |pieces: [&str; 2]| {
+                let records: String =
+                    pieces.map(|piece| format!("data: {{\"t\":\"{piece}\"}}\n\n")).concat();
+                json!({"level": "info", "body": records}).to_string()
+            };
+            check(&log(pieces), &log(expected));
+            let messages = |pieces: [&str; 2]| {
+                json!({"all": pieces.map(|piece| json!({"data": format!("{{\"t\":\"{piece}\"}}")}))})
+                    .to_string()
+            };
+            check(&messages(pieces), &messages(expected));
+        }
+        let mut bytes = b"{\"m\":\"password: correct\"}\n{\"m\":\"horse\"}\n".to_vec();
+        Redactor::default().redact(&mut bytes, "{\"text\":\"password: correcthorse\"}");
+        assert_eq!(text_of(bytes), "{\"m\":\"password: redacte\"}\n{\"m\":\"dred1\"}\n");
     }
 
     /// A message of an AWS event stream with this payload and no headers.
@@ -694,7 +978,7 @@ mod tests {
         let mut stream =
             [message("{\"a\":\"bob@corp.example\"}"), message(&inner("x bob@corp.example"))]
                 .concat();
-        let replaced = Redactor::default().redact(&mut stream);
+        let replaced = Redactor::default().redact(&mut stream, "");
         assert_eq!(replaced.iter().map(|row| row.count).sum::<u64>(), 2);
         let expected =
             [message("{\"a\":\"re1@reda.example\"}"), message(&inner("x re1@reda.example"))]

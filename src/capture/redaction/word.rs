@@ -16,9 +16,12 @@ pub(super) const ADDRESS: &str = "an e-mail address";
 pub(super) fn word(secret: &[u8], number: usize) -> Vec<u8> {
     let own = own(secret);
     let (length, digits) = (own.iter().filter(|is_own| **is_own).count(), number.to_string());
-    let digits = if digits.len() < length { digits } else { String::new() };
+    let is_number = secret.iter().all(u8::is_ascii_digit);
+    // More than half of a number are zeros.
+    let room = if is_number { length - length / 2 } else { length };
+    let digits = if digits.len() < room { digits } else { String::new() };
     let rest = length - digits.len();
-    let filler: Vec<u8> = match secret.iter().all(u8::is_ascii_digit) {
+    let filler: Vec<u8> = match is_number {
         // No number begins with a zero.
         true => [b'1'].into_iter().chain([b'0'].into_iter().cycle()).take(rest).collect(),
         false => WORD.iter().copied().cycle().take(rest).collect(),

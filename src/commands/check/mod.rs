@@ -53,8 +53,13 @@ pub(super) fn check(args: &Check) -> anyhow::Result<u8> {
     }
     let found = FoundCaptures::new(args)?;
     let mut status = found.status;
-    let unredacted = if args.redact { redact_all(&found.captures) } else { BTreeMap::new() };
-    let run = CheckRun { args, given, unredacted, read: &joined, readings: Mutex::default() };
+    let mut redactor = Redactor::default();
+    let unredacted = match args.redact {
+        true => redact_all(&mut redactor, &found.captures),
+        false => BTreeMap::new(),
+    };
+    let readings = Mutex::default();
+    let run = CheckRun { args, given, redactor, unredacted, read: &joined, readings };
     let is_over = AtomicBool::new(false);
     let captures = found.captures.iter();
     let next =
@@ -157,11 +162,10 @@ fn prune(checked: &mut [Checked]) {
 
 /// Replaces the secrets in captures; the same secret has the same word in all of them. One that
 /// cannot be read is left to the check. Returns those in which it could not be done, with the reason.
-fn redact_all(captures: &[CheckedFile]) -> BTreeMap<String, String> {
-    let mut redactor = Redactor::default();
+fn redact_all(redactor: &mut Redactor, captures: &[CheckedFile]) -> BTreeMap<String, String> {
     let mut redact = |name: &str| -> io::Result<()> {
         let Ok(mut capture) = read_capture(name) else { return Ok(()) };
-        match redact(&mut redactor, name, &mut capture, &mut io::stderr())? {
+        match redact(redactor, name, &mut capture, &mut io::stderr())? {
             true => write_whole(Path::new(name), &capture),
             false => Ok(()),
         }
@@ -184,6 +188,8 @@ struct CheckRun<'a> {
     args: &'a Check,
     /// What the command line says.
     given: Settings,
+    /// What has replaced secrets.
+    redactor: Redactor,
     /// Captures whose secrets could not be replaced, with the reason.
     unredacted: BTreeMap<String, String>,
     /// The reader that has to keep the laws: a test gives one that breaks a law.
@@ -269,7 +275,8 @@ impl CheckRun<'_> {
         if let Some(error @ GoldenError::Newer(_)) = &wrong {
             return Checked { broken, ..self.unusable(name, error) };
         }
-        if let Some(left) = self.args.redact.then(|| left(&fresh.events)).flatten() {
+        if let Some(left) = self.args.redact.then(|| left(&self.redactor, &fresh.events)).flatten()
+        {
             return Checked { broken, ..Checked::new(name, ResultKind::Secret, left) };
         }
         let golden = file.as_ref().and_then(|file| file.golden.as_ref().ok());
@@ -480,6 +487,7 @@ mod tests {
         let run = CheckRun {
             args: &args,
             given,
+            redactor: Redactor::default(),
             unredacted: BTreeMap::new(),
             read: &mutant,
             readings: Mutex::default(),
