@@ -75,6 +75,7 @@ pub(crate) const SHAPES: &[SecretShape] = shapes! {
     key 18 Plain "a key of OpenAI or its like": "sk-"; // G, P
     word 40 Url "a key of OpenAI or its like": "sk-"; // P
     key 8 Url "a key of OpenAI": "sk-proj-" "sk-svcacct-" "sk-admin-"; // G
+    word 24 Plain "a key of OpenAI": "ek_"; // P
     key 8 Url "a key of Anthropic": "sk-ant-"; // G
     key 8 Url "a key of OpenRouter": "sk-or-v1-"; // H
     key 8 Url "a key of Langfuse": "sk-lf-" "pk-lf-"; // T
@@ -123,6 +124,7 @@ pub(crate) const SHAPES: &[SecretShape] = shapes! {
     key 8 Url "a key of Tavily": "tvly-"; // H
     key 8 Url "a key of LangSmith": "lsv2_pt_" "lsv2_sk_"; // H
     word 20 Plain "a token of Notion": "ntn_"; // G
+    word 40 Plain "a token of Notion": "secret_"; // T
     key 8 Url "a key of Linear": "lin_api_"; // G
     word 20 Url "a token of Vault": "hvs." "hvb."; // G
     key 8 Url "a token of Supabase": "sbp_"; // H

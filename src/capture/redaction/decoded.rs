@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use crate::cut::Cut as _;
 
-use memchr::memchr;
+use memchr::{memchr, memchr2, memmem};
 
 /// A line end that was escaped: it ends a line of a text, and no line of the capture.
 pub(super) const LINE_END: u8 = 0x0b;
@@ -16,6 +16,9 @@ const CONTROL: u8 = 0x0c;
 
 /// A character outside of ASCII that was escaped.
 const OTHER: u8 = 0x80;
+
+/// A quotation mark in HTML and XML.
+const MARKUP: &[u8] = b"&quot;";
 
 /// A text without its escapes.
 pub(super) struct UnescapedText<'r> {
@@ -82,7 +85,7 @@ impl Quote {
 
 impl<'r> UnescapedText<'r> {
     pub(super) fn new(raw: &'r [u8]) -> Self {
-        if memchr(b'\\', raw).is_none() {
+        if memchr(b'\\', raw).is_none() && memmem::find(raw, MARKUP).is_none() {
             let (text, marks, line) = (Cow::Borrowed(raw), Vec::new(), LastRun::default());
             return UnescapedText { raw, text, marks, line };
         }
@@ -90,10 +93,18 @@ impl<'r> UnescapedText<'r> {
         let mut marks = vec![(0, 0)];
         let mut at = 0;
         while let Some(rest) = raw.get(at..)
-            && let Some(before) = memchr(b'\\', rest)
+            && let Some(before) = memchr2(b'\\', b'&', rest)
         {
             text.extend_from_slice(rest.before(before));
             let escape = rest.after(before);
+            if escape.starts_with(b"&") {
+                let is_quote = escape.starts_with(MARKUP);
+                marks.push((text.len(), at + before));
+                text.push(if is_quote { b'"' } else { b'&' });
+                at += before + if is_quote { MARKUP.len() } else { 1 };
+                marks.push((text.len(), at));
+                continue;
+            }
             let slashes = escape.iter().take_while(|&&byte| byte == b'\\').count();
             let is_odd = slashes % 2 == 1;
             let letters = escape.after(slashes);

@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use memchr::{memchr, memchr_iter, memchr2_iter, memchr3_iter, memmem, memrchr};
 
 use crate::capture::redaction::decoded::{LINE_END, LastRun, UnescapedText};
@@ -36,6 +38,13 @@ const MAX_HEADS: usize = 100;
 
 /// The most lines of a value.
 const MAX_LINES: usize = 400;
+
+/// The most bytes between two lines of a key, and the shortest one that is known by itself.
+const MAX_BETWEEN: usize = 32;
+const MIN_KEY_LINE: usize = 40;
+
+/// What stands around the name of a key's first and last lines.
+const MARK: &[u8] = b"-----";
 
 /// The depth to which lists and objects in a secret's place are looked into.
 const MAX_DEPTH: usize = 6;
@@ -123,6 +132,7 @@ pub(super) fn find(all: &[u8], part: Range<usize>, rooms: &Rooms) -> Vec<Secret>
     };
     finder.shapes();
     finder.private_keys();
+    finder.basic();
     finder.at_signs();
     finder.accounts();
     finder.names();
@@ -306,6 +316,21 @@ impl SecretFinder<'_> {
         }
     }
 
+    /// Finds a user and a password after `Basic` (RFC 7617).
+    fn basic(&mut self) {
+        let text = &*self.text.text;
+        for at in memmem::find_iter(text, "asic ").chain(memmem::find_iter(text, "ASIC ")) {
+            let begin = at + "asic ".len();
+            let end = begin + self.token(begin);
+            let read = STANDARD.decode(self.text.text.within(begin..end));
+            let is_pair =
+                |read: &Vec<u8>| memchr(b':', read).is_some() && str::from_utf8(read).is_ok();
+            if read.is_ok_and(|read| is_pair(&read)) {
+                self.add("credentials", begin..end);
+            }
+        }
+    }
+
     /// Adds the key or the token without a separator that begins at this place, as `shape` does.
     fn solid(&mut self, begin: usize, end: usize) -> usize {
         let begins_word = || match self.before(begin) {
@@ -379,14 +404,64 @@ impl SecretFinder<'_> {
                     || (byte == b'\n' && in_lines)
             };
             let key = rest.before(run(rest, is_key));
-            let mark: &[u8] = b"-----";
             let length = memmem::find(key, b"-----END").and_then(|end| {
                 let after = end + "-----END".len();
-                Some(after + memmem::find(key.get(after..)?, mark)? + mark.len())
+                Some(after + memmem::find(key.get(after..)?, MARK)? + MARK.len())
             });
-            end = begin + length.unwrap_or(key.len());
-            self.add("a private key", begin..end);
+            let (length, lines) = match length {
+                Some(length) => (length, Vec::new()),
+                None => self.lines_of_key(begin, key.len()),
+            };
+            end = lines.last().map_or(begin + length, |line| line.end);
+            self.add("a private key", begin..begin + length);
+            for line in lines {
+                self.add("a private key", line);
+            }
         }
+    }
+
+    /// Returns the length of the head of a private key, and the lines after it, where other signs stand
+    /// between these: numbers of lines, marks of a list. Without its last line it has no other
+    /// lines than long ones, or is in one piece of this length.
+    fn lines_of_key(&self, begin: usize, length: usize) -> (usize, Vec<Range<usize>>) {
+        let name = begin + MARK.len();
+        let head = memmem::find(self.text.from(name).before(MAX_NAME), MARK);
+        let Some(head) = head.map(|head| head + 2 * MARK.len()) else {
+            return (length, Vec::new());
+        };
+        let (mut lines, mut at) = (Vec::new(), begin + head);
+        while lines.len() < MAX_LINES {
+            at += self.signs_before_line(at);
+            let line = self.text.from(at);
+            if line.starts_with(b"END ") && self.before(at).ends_with(MARK) {
+                let end =
+                    memmem::find(line.before(MAX_NAME), MARK).map_or(0, |end| end + MARK.len());
+                lines.push(at - MARK.len()..at + end);
+                return (head, lines);
+            }
+            let own = run(line, |byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
+            if own == 0 || line.starts_with(b"BEGIN") {
+                break;
+            }
+            lines.push(at..at + own);
+            at += own;
+        }
+        let long = lines.iter().take_while(|line| line.len() >= MIN_KEY_LINE).count();
+        lines.truncate(long);
+        (if long > 0 { head } else { length }, lines)
+    }
+
+    /// Returns the length of the signs before a line of a key, with its number.
+    fn signs_before_line(&self, at: usize) -> usize {
+        let signs = |text: &[u8]| run(text, |byte| !byte.is_ascii_alphanumeric());
+        let between = self.text.from(at).before(MAX_BETWEEN);
+        let before = signs(between);
+        let digits = run(between.after(before), |byte| byte.is_ascii_digit());
+        let after = signs(between.after(before + digits));
+        let is_new_line =
+            between.before(before).iter().any(|&byte| matches!(byte, b'\n' | LINE_END));
+        let is_number = is_new_line && (1..7).contains(&digits) && after > 0;
+        before + if is_number { digits + after } else { 0 }
     }
 
     /// Finds passwords before the host of a URL, and e-mail addresses.
@@ -584,8 +659,15 @@ impl SecretFinder<'_> {
             if is_meant && opener.is_ascii_digit() && may_be_number(secret.0) {
                 self.digits(secret.0, at, MIN_ID);
             }
-            let length = self.token(at);
-            return (length > 0).then_some(at + length);
+            let end = at + self.token(at);
+            // In YAML, a string needs no quotation marks.
+            if is_meant
+                && is_opaque(secret.0, self.text.text.within(at..end))
+                && matches!(self.text.get(end), None | Some(b',' | b']' | b'}' | b'\n' | LINE_END))
+            {
+                self.add_value(secret.0, at..end, self.text.raw(end));
+            }
+            return (end > at).then_some(end);
         }
         let mut at = self.element(at + 1);
         while !matches!(self.text.get(at)?, b']' | b'}') {
@@ -640,7 +722,10 @@ impl SecretFinder<'_> {
             self.origin = Some((opener, opener));
             let mut at = self.element(opener + 1);
             for _ in 0..MAX_HEADS {
-                let Some(_) = self.text.quote(at) else { break };
+                if self.text.quote(at).is_none() {
+                    self.plain_list(at);
+                    break;
+                }
                 let length = run(self.text.from(at + 1), is_name);
                 let name = self.text.text.within(at + 1..at + 1 + length);
                 let Some(comma) = self.text.quote(at + 1 + length).map(|_| at + 2 + length) else {
@@ -662,6 +747,19 @@ impl SecretFinder<'_> {
             }
         }
         self.origin = None;
+    }
+
+    /// Finds the value after the name of a head at the beginning of a list of YAML.
+    fn plain_list(&mut self, at: usize) {
+        let name = self.text.from(at);
+        let name = name.before(run(name, is_name));
+        let Some((what, _)) = named(name).filter(|(what, _)| is_head(name, what)) else { return };
+        let Some(begin) = self.skip_comma(at + name.len()) else { return };
+        let begin = begin + scheme(self.text.line(begin));
+        let end = begin + self.token(begin);
+        if is_opaque(what, self.text.text.within(begin..end)) && self.text.get(end) == Some(b']') {
+            self.add_value(what, begin..end, self.text.raw(end));
+        }
     }
 
     /// Finds what options of a command say: those of the table, and those that are named as secrets are.
@@ -711,7 +809,7 @@ impl SecretFinder<'_> {
             let sign = sign.map(|sign| memchr(sign, value).map(|at| at + 1));
             let is_enough = match sign {
                 Some(sign) => sign.is_some_and(|sign| sign < value.len()),
-                None if hyphens == 0 => has_digit(value),
+                None if hyphens == 0 => has_digit(value) || self.is_after_login(after),
                 None => option.is_some() || (value.len() >= MIN_VALUE && has_digit(value)),
             };
             let skip = if what == "a cookie" { 0 } else { sign.flatten().unwrap_or_default() };
@@ -725,6 +823,13 @@ impl SecretFinder<'_> {
             }
         }
         self.origin = None;
+    }
+
+    /// True if a user of a file of `netrc` stands before this word.
+    fn is_after_login(&self, end: usize) -> bool {
+        let before = self.before(end).after(end.saturating_sub(MAX_NAME));
+        let mut words = before.rsplit(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.nth(2) == Some(b"login")
     }
 
     /// True if the command of an option begins shortly before this place, and goes on to it.
@@ -804,7 +909,10 @@ impl SecretFinder<'_> {
     fn bare(&mut self, name: &NamedSecret<'_>, what: &'static str, is_loose: bool) {
         let begin = self.skip_blanks(name.after);
         let begin = begin + scheme(self.text.line(begin));
-        let end = begin + self.token(begin);
+        let mut end = begin + self.token(begin);
+        if what == "a connection" && self.text.from(end).starts_with(b"://") {
+            end += run(self.text.from(end), |byte| is_query(byte) || b"?&#".contains(&byte));
+        }
         // What is called or indexed is code.
         if matches!(self.text.get(end), Some(b'(' | b'[')) {
             return;
@@ -920,6 +1028,11 @@ impl SecretFinder<'_> {
         }
         let secret = secret.filter(|_| !self.is_covered(name.after));
         let Some((what, place)) = secret else { return };
+        let is_pair =
+            name.is_tight && matches!(place, SecretPlace::Everywhere | SecretPlace::Owner);
+        if is_pair && is_head(name.name, what) && self.is_in_flow(around, name.begin) {
+            return self.flow(&HeadRow::new(name.name, what), name.after);
+        }
         let is_quoted = what != "a cookie" && self.quoted(name, (what, place));
         if is_quoted || matches!(place, SecretPlace::Query | SecretPlace::Quoted) {
             return;
@@ -973,6 +1086,45 @@ impl SecretFinder<'_> {
         }
     }
 
+    /// True if a name after this byte is one of YAML's between braces: `{a: b, NAME: …}`.
+    fn is_in_flow(&self, around: u8, begin: usize) -> bool {
+        let before = self.before(begin).after(begin.saturating_sub(MAX_COMMAND));
+        let line = before.after(memrchr(b'\n', before).map_or(0, |end| end + 1));
+        around == b'{'
+            || (around == b',' && memchr_iter(b'{', line).count() > memchr_iter(b'}', line).count())
+    }
+
+    /// Finds the value of a pair between braces: it, or each of its list, ends before a comma or a
+    /// bracket.
+    fn flow(&mut self, row: &HeadRow, after: usize) {
+        let mut at = self.skip_blanks(after);
+        let is_list = self.text.get(at) == Some(b'[');
+        at += usize::from(is_list);
+        for _ in 0..MAX_HEADS {
+            let begin = self.skip_space(at);
+            let quote = self.text.get(begin).filter(|byte| matches!(byte, b'"' | b'\''));
+            let (begin, length) = match quote {
+                Some(quote) => {
+                    let line = self.text.line(begin + 1);
+                    (begin + 1, memchr(quote, line).unwrap_or(line.len()))
+                }
+                None => {
+                    (begin, run(self.text.from(begin), |byte| !b",[]{}\n\x0b\"'".contains(&byte)))
+                }
+            };
+            let value = self.text.from(begin).before(length).trim_ascii_end();
+            let own = value.after(scheme(value));
+            if quote.is_some() || is_list || own.len() >= MIN_VALUE {
+                self.plain(row, begin, begin + value.len());
+            }
+            at = begin + length + usize::from(quote.is_some());
+            match self.skip_comma(at).filter(|_| is_list) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+    }
+
     /// Finds what is named at the beginning of a line: in the rest of it, in the lines of a list, of a
     /// block and of a pair of YAML, and in those that go on with it. `begin` is where the name, or
     /// the quotation mark before it, is.
@@ -989,6 +1141,9 @@ impl SecretFinder<'_> {
         let row = HeadRow::new(name.name, what);
         let value = self.text.line(name.after).trim_ascii();
         let (is_empty, is_block) = (value.is_empty(), is_block(value));
+        if value.starts_with(b"[") {
+            return self.flow(&row, name.after);
+        }
         if !is_block {
             self.rest_of_line(&row, name.after);
         }
@@ -1055,12 +1210,21 @@ impl SecretFinder<'_> {
 
     /// Adds what stands in a line from this place on.
     fn rest_of_line(&mut self, row: &HeadRow, begin: usize) {
-        let trim = b" \t\r\"'[]";
         let line = self.text.line(begin);
-        let skip = run(line, |byte| trim.contains(&byte));
+        let skip = run(line, |byte| b" \t\r\"'[]".contains(&byte));
         let value = line.after(skip);
-        let value = value.before(value.len() - run_all_back(value, trim));
-        let begin = begin + skip;
+        // What ends a value of YAML between braces ends one of another line, too.
+        let is_open = memchr(b'{', value).is_none();
+        let end = |byte: &u8| b" \t\r\"'[],".contains(byte) || (is_open && *byte == b'}');
+        let value =
+            value.before(value.iter().rposition(|byte| !end(byte)).map_or(0, |last| last + 1));
+        self.plain(row, begin + skip, begin + skip + value.len());
+    }
+
+    /// Adds a value of a head.
+    fn plain(&mut self, row: &HeadRow, begin: usize, end: usize) {
+        let text = self.text;
+        let value = text.text.within(begin..end);
         if row.is_jar {
             return self.cookies(begin, value, row.is_set);
         }
@@ -1070,7 +1234,6 @@ impl SecretFinder<'_> {
         // The credentials are in the next line.
         let is_scheme = is_any(value, SCHEMES);
         if is_enough && !is_count && !is_scheme {
-            let end = begin + value.len();
             self.add_value(row.what, begin..end, self.text.raw(end));
         }
     }

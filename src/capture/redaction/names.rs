@@ -20,34 +20,43 @@ pub(super) enum SecretPlace {
 /// A name of secrets: the ends of such names, in lower case, letters and digits alone.
 pub(super) struct Name {
     pub(super) what: &'static str,
-    place: SecretPlace,
+    /// None if only variables of an environment have it.
+    place: Option<SecretPlace>,
     /// True if these are all of the name, and not its end.
     is_whole: bool,
     ends: &'static [&'static str],
 }
 
 const fn ends(what: &'static str, ends: &'static [&'static str]) -> Name {
-    Name { what, place: SecretPlace::Everywhere, is_whole: false, ends }
+    Name { what, place: Some(SecretPlace::Everywhere), is_whole: false, ends }
 }
 
 const fn whole(what: &'static str, place: SecretPlace, ends: &'static [&'static str]) -> Name {
-    Name { what, place, is_whole: true, ends }
+    Name { what, place: Some(place), is_whole: true, ends }
+}
+
+const fn variable(what: &'static str, ends: &'static [&'static str]) -> Name {
+    Name { what, place: None, is_whole: true, ends }
 }
 
 /// Every name. The first that fits counts.
 const NAMES: &[Name] = &[
     ends("a key", &["apikey", "accesskey", "accesskeyid", "secretkey", "authkey"]), // G, D
     ends("a key", &["privatekey", "privkey", "servicekey", "accountkey", "clientkey"]), // D
+    ends("a key", &["secretkeybase", "functionskey"]),                              // P
     ends("a key", &["databasekey", "dbkey", "subscriptionkey", "signingkey"]),      // D, P
     ends("a key", &["encryptionkey", "masterkey", "sharedkey", "storagekey", "sessionkey"]), // G, P
     ends("a key", &["openaikey", "anthropickey", "geminikey", "azurekey", "sshkey", "hmackey"]), // T
     ends("a token", &["token", "jwt"]), // G, R
-    ends("a secret", &["secret"]),      // G, D, R
+    variable("a token", &["pat"]),      // G
+    ends("a secret", &["secret", "codeverifier", "clientassertion", "jsessionid", "phpsessid"]), // G, D, R, P
+    variable("a secret", &["sessionid"]), // P
     ends(
         "a password",
         &[
             "password", "passwd", "passphrase", "pwd", "databasepass", "dbpass", "userpass",
             "smtppass", "mailpass", "rootpass", "adminpass", "mysqlpass", "redispass", "proxypass",
+            "passcode", "dbpw", "bindpw", "ldappw", "smtppw", "userpw", "rootpw", "adminpw",
         ],
     ), // G, D
     whole("a password", SecretPlace::Quoted, &["pass"]), // D
@@ -56,6 +65,8 @@ const NAMES: &[Name] = &[
     ends("a cookie", &["cookie"]),                   // R
     ends("a signature", &["sharedaccesssignature"]), // P
     ends("a connection", &["connectionstring", "databaseurl", "webhookurl"]), // T
+    variable("a connection", &["dsn"]),              // P
+    variable("a password", &["creds"]),              // D
     whole("an organisation", SecretPlace::Owner, &["organizationid", "orgid", "organizationuuid"]), // P
     whole(
         "an organisation",
@@ -157,15 +168,23 @@ pub(super) fn named(name: &[u8]) -> Option<(&'static str, SecretPlace)> {
     let (row, end) = rows.iter().find(fits)?;
     let is_text = NO_SECRETS.iter().any(|end| one.ends_with(end.as_bytes()))
         || memmem::find(letters, b"ratelimit").is_some();
-    let place = if last.eq_ignore_ascii_case(end) { SecretPlace::Everywhere } else { row.place };
-    (!is_text).then_some((row.what, place))
+    let is_variable = row.place.is_none() && is_of_variable(name);
+    let place = match is_variable || last.eq_ignore_ascii_case(end) {
+        true => Some(SecretPlace::Everywhere),
+        false => row.place,
+    };
+    place.filter(|_| !is_text).map(|place| (row.what, place))
 }
 
 /// Returns the last word of the name of a variable of an environment: `DB_PASS`, `REDIS_AUTH`.
 fn last_of_variable(name: &[u8]) -> Option<&[u8]> {
-    let is_of_one = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
-    let last = memchr::memrchr(b'_', name).filter(|_| name.iter().all(is_of_one))?;
+    let last = memchr::memrchr(b'_', name).filter(|_| is_of_variable(name))?;
     name.get(last + 1..)
+}
+
+/// True if a name is written as those of variables of an environment are.
+fn is_of_variable(name: &[u8]) -> bool {
+    name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
 }
 
 /// What is said about a cookie beside its value (R, HAR 1.2), and in a schema about any member.
@@ -219,6 +238,9 @@ pub(super) const OPTIONS: &[SecretOption] = &[
     password("podman login", END, "-p"),
     password("sshpass", END, "-p"),
     password("machine ", b"", "password"),
+    password("login ", b"", "password"),
+    SecretOption { command: "http ", ends: END, name: "-a", what: "a password", sign: Some(b':') },
+    SecretOption { command: "https ", ends: END, name: "-a", what: "a password", sign: Some(b':') },
 ];
 
 /// The schemes after which credentials stand in a head, in lower case: those of IANA's registry,

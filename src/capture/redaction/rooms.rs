@@ -8,7 +8,7 @@ use memchr::{memchr, memchr_iter, memchr2};
 
 use crate::capture::redaction::spread::SpreadText;
 use crate::cut::Cut as _;
-use crate::json::{Reader, Source};
+use crate::json::{ReadError, Reader, Source};
 
 /// The depth to which JSON in strings of JSON is read.
 const MAX_DEPTH: usize = 4;
@@ -25,7 +25,7 @@ enum RoomKind {
 
 /// A part of the bytes that is in none of the others, or inside one.
 #[derive(Clone, Debug)]
-struct Room {
+struct CaptureRoom {
     place: Range<usize>,
     kind: RoomKind,
     /// The number of the room around it.
@@ -36,7 +36,7 @@ struct Room {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rooms {
     /// In the order of their beginnings, the outer one first.
-    rooms: Vec<Room>,
+    rooms: Vec<CaptureRoom>,
     /// The texts that are spread over the strings at one place of all objects.
     texts: BTreeMap<String, SpreadText>,
 }
@@ -72,7 +72,7 @@ impl Rooms {
     }
 
     fn add(&mut self, place: Range<usize>, kind: RoomKind, around: Option<usize>) -> Option<usize> {
-        self.rooms.push(Room { place, kind, around });
+        self.rooms.push(CaptureRoom { place, kind, around });
         Some(self.rooms.len() - 1)
     }
 
@@ -93,8 +93,10 @@ impl Rooms {
                 let rest = valid.after(next);
                 let mut reader = Reader::new(Source::Text, rest);
                 let place = |offset: usize| at(begin + next + offset);
-                if reader.skip().is_ok() {
-                    let document = rest.before(reader.position());
+                let is_read = read(&mut reader).is_ok();
+                if is_read || reader.position() >= rest.trim_end().len() {
+                    let document =
+                        rest.before(if is_read { reader.position() } else { rest.len() });
                     self.document(bytes, document, &place, around, depth);
                     next += document.len();
                 } else if rest.starts_with("{\\\"") {
@@ -103,7 +105,10 @@ impl Rooms {
                     self.string(bytes, content, &place, around, depth);
                     next += content.len();
                 } else {
-                    next += 1;
+                    // What was read of no object is not read again; what stands between brackets, and
+                    // is no list, may have records.
+                    let is_object = rest.starts_with('{');
+                    next += if is_object { reader.position().max(1) } else { 1 };
                 }
             }
             begin += valid.len() + chunk.invalid().len();
@@ -201,7 +206,7 @@ impl Rooms {
     }
 
     /// Returns the first room, from this one outwards, of which this is not true.
-    fn out_of(&self, mut room: Option<usize>, is: impl Fn(&Room) -> bool) -> Option<usize> {
+    fn out_of(&self, mut room: Option<usize>, is: impl Fn(&CaptureRoom) -> bool) -> Option<usize> {
         while let Some(own) = room.and_then(|room| self.rooms.get(room)).filter(|room| is(room)) {
             room = own.around;
         }
@@ -214,7 +219,7 @@ impl Rooms {
         let Range { start, mut end } = part;
         let nothing = start..start;
         let room = |room: Option<usize>| room.and_then(|room| self.rooms.get(room));
-        if let Some(Room { place, .. }) = room(self.innermost(origin)) {
+        if let Some(CaptureRoom { place, .. }) = room(self.innermost(origin)) {
             if !place.contains(&start) {
                 return nothing;
             }
@@ -236,12 +241,12 @@ impl Rooms {
             last = inner.around;
         }
         match room(own) {
-            Some(Room { kind: RoomKind::Document, .. })
+            Some(CaptureRoom { kind: RoomKind::Document, .. })
                 if !bytes.within(start..end).iter().all(u8::is_ascii_digit) =>
             {
                 nothing
             }
-            Some(Room { kind: RoomKind::String, place, .. }) => {
+            Some(CaptureRoom { kind: RoomKind::String, place, .. }) => {
                 let split = |at: usize| slashes_before(bytes.within(place.start..at)) % 2;
                 start + split(start)..(end + split(end)).min(place.end)
             }
@@ -258,6 +263,15 @@ fn parts_of(capture: &[u8], message: &Range<usize>) -> [Range<usize>; 2] {
     let begin = (message.start + 12).min(end);
     let middle = begin.saturating_add(headers).min(end);
     [begin..middle, middle..end]
+}
+
+/// Reads an object or a list, up to what is none.
+fn read(reader: &mut Reader<'_>) -> Result<(), ReadError> {
+    match reader.peek()? {
+        b'{' => reader.members(&"an object", &mut |_, reader| read(reader)),
+        b'[' => reader.elements(&"an array", &mut read),
+        _ => reader.skip(),
+    }
 }
 
 fn slashes_before(text: &[u8]) -> usize {

@@ -50,10 +50,13 @@ impl SpreadText {
         piece.map_or(at, |(place, begin)| place.start + at - begin)
     }
 
-    /// Returns where the piece begins that comes after this place.
-    pub(super) fn next_piece(&self, at: usize) -> usize {
+    /// Returns what of a part of the text is in pieces after that in which this place is.
+    pub(super) fn beyond(&self, at: usize, part: &Range<usize>) -> impl Iterator<Item = &[u8]> {
         let next = self.pieces.partition_point(|(_, begin)| *begin <= at);
-        self.pieces.get(next).map_or(self.text.len(), |(_, begin)| *begin)
+        let pieces = self.pieces.after(next).iter().take_while(|(_, begin)| *begin < part.end);
+        pieces.map(|(place, begin)| {
+            self.text.within(*begin.max(&part.start)..part.end.min(begin + place.len()))
+        })
     }
 
     /// Returns what is between the pieces of a capture of this length.
@@ -88,7 +91,9 @@ mod tests {
         let place = |text: &[u8]| memchr::memmem::find(bytes, text);
         assert_eq!(Some(all[0].offset_of(1)), place(b" \"},"));
         assert_eq!(Some(all[0].offset_of(4)), place(b"n\"}"));
-        assert_eq!([0, 2, 4].map(|at| all[0].next_piece(at)), [2, 5, 5]);
+        let beyond = |at, part| all[0].beyond(at, &part).collect::<Vec<_>>();
+        assert_eq!(beyond(0, 1..6), [&b"y\\n"[..], b"z"]);
+        assert_eq!((beyond(1, 3..4), beyond(2, 3..4)), (vec![&b"\\"[..]], vec![]));
         let mut written = bytes.to_vec();
         all[0].write(b"abcdef", &mut written);
         assert_eq!(Rooms::of(&written, &[]).spread_texts()[0].text, b"abcdef");
