@@ -685,18 +685,35 @@ fn a_secret_in_pieces_goes_as_a_whole_or_is_reported() {
         let run = run_in(folder.path(), &["record", "--redact", "b"], &capture);
         assert_eq!((run.code, read(&folder, "b")), (0, redacted), "{}", run.err);
     }
-    // What is in a string of a cassette stays, and is written nowhere else.
-    let exchange = serde_json::json!({"log": {"version": "1.2", "entries": [{
-        "request": {"method": "POST", "url": "https://a.example/", "headers": []},
-        "response": {"status": 200, "headers": [], "content": {"text": in_pieces(16, "\"content\"")}},
-    }]}});
-    let folder = folder(&[("d", &exchange.to_string())]);
+    // So it does in a string of a cassette.
+    let exchange = |content: serde_json::Value, headers: serde_json::Value| {
+        serde_json::json!({"log": {"version": "1.2", "entries": [{
+            "request": {"method": "POST", "url": "https://a.example/", "headers": []},
+            "response": {"status": 200, "headers": headers, "content": content},
+        }]}})
+        .to_string()
+    };
+    let text = in_pieces(16, "\"content\"");
+    let whole = exchange(serde_json::json!({ "text": text }), serde_json::json!([]));
+    let folder = folder(&[("c", &whole)]);
+    check_update(&folder, &["c"], 0, "1 checked: 1 new");
+    assert!(!read(&folder, "c").contains("kL1mN3"), "{}", read(&folder, "c"));
+    assert_eq!(read(&folder, "c").len(), whole.len());
+    // What is compressed stays, and is written nowhere else.
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let body = STANDARD.encode(gzip.finish().unwrap());
+    let packed = exchange(
+        serde_json::json!({"encoding": "base64", "text": body}),
+        serde_json::json!([{"name": "content-encoding", "value": "gzip"}]),
+    );
+    fs::write(folder.path().join("d"), &packed).unwrap();
     let out = report(&folder, &["--update", "--redact", "d"], 1);
     assert!(out.starts_with("d: has a secret that was not replaced, since it is spread"), "{out}");
     assert!(out.ends_with("no golden file is written\n1 checked: 1 has a secret\n"), "{out}");
     assert!(!folder.path().join("d.golden").exists());
-    let run = run_in(folder.path(), &["record", "--redact", "e"], &exchange.to_string());
-    assert_eq!((run.code, run.out), (1, exchange.to_string()), "{}", run.err);
+    let run = run_in(folder.path(), &["record", "--redact", "e"], &packed);
+    assert_eq!((run.code, run.out), (1, packed), "{}", run.err);
     assert!(run.err.contains("e: has a secret that was not replaced"), "{}", run.err);
 }
 
