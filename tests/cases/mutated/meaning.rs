@@ -32,10 +32,13 @@ const OWN: usize = 3;
 /// Words that we put into arguments where the text has none.
 const OURS: &[&str] = &["$text", "null", "true", "false", "input", "code", "command"];
 /// Rows whose calls may hold words of others, and why.
-const EXCUSED: &[(&str, &str)] = &[(
-    "dialect/llama31_builtin/",
-    "a call that lost its parenthesis is source for the interpreter",
-)];
+const EXCUSED: &[(&str, &str)] = &[
+    ("dialect/llama31_builtin/", "a call that lost its parenthesis is source for the interpreter"),
+    (
+        "dialect/cwm/",
+        "a fixture lacks a closer: where the next opener lacks its colon, its line is of the command",
+    ),
+];
 
 /// A call that is left to run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
