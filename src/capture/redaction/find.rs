@@ -448,7 +448,11 @@ impl SecretFinder<'_> {
         }
         let long = lines.iter().take_while(|line| line.len() >= MIN_KEY_LINE).count();
         lines.truncate(long);
-        (if long > 0 { head } else { length }, lines)
+        // What has no end and no more long lines than were known is replaced as far as that goes.
+        match lines.last() {
+            Some(last) if last.end > begin + length => (head, lines),
+            _ => (length, Vec::new()),
+        }
     }
 
     /// Returns the length of the signs before a line of a key, with its number.

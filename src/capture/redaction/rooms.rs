@@ -88,13 +88,14 @@ impl Rooms {
         let mut begin = 0;
         for chunk in text.utf8_chunks() {
             let (valid, mut next) = (chunk.valid(), 0);
+            let end = valid.trim_end().len();
             while let Some(opener) = memchr2(b'{', b'[', valid.as_bytes().after(next)) {
                 next += opener;
                 let rest = valid.after(next);
                 let mut reader = Reader::new(Source::Text, rest);
                 let place = |offset: usize| at(begin + next + offset);
                 let is_read = read(&mut reader).is_ok();
-                if is_read || reader.position() >= rest.trim_end().len() {
+                if is_read || next + reader.position() >= end {
                     let document =
                         rest.before(if is_read { reader.position() } else { rest.len() });
                     self.document(bytes, document, &place, around, depth);
