@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::assemble::call::{AssembledCall, is_nothing};
 use crate::assemble::call_ids::CallIds;
 use crate::assemble::context::{Inference, reused};
-use crate::event::{Arguments, CallPart, Executor, Key, WarningCode, Withdrawn, is_no_id};
+use crate::event::{Arguments, CallPart, Key, ToolResult, WarningCode, Withdrawn, is_no_id};
 
 const REPEATED_ID: Inference =
     (WarningCode::RepeatedId, "a second call came with the id of another one");
@@ -247,23 +247,21 @@ impl AssembledCalls {
         (call.map(Box::as_mut), &self.ids)
     }
 
-    /// Returns the call that a result of this id is of, if it is open and has none: the first one of
-    /// the id, or without one the first that is held. Whoever sent the result has run it.
-    pub(super) fn answer(
-        &mut self,
-        id: &str,
-        executor: Option<Executor>,
-    ) -> Option<&mut AssembledCall> {
-        let index = match is_no_id(id) {
-            true => self.open.iter().find(|call| call.is_held)?.index,
+    /// Returns the call that a result is of, if it is open and has none: the first one of its id, or
+    /// without one the first of its tool that is held, or the first of all.
+    pub(super) fn answered_by(&mut self, result: &ToolResult<'_>) -> Option<&mut AssembledCall> {
+        let index = match is_no_id(result.id) {
+            true => {
+                let held = || self.open.iter().filter(|call| call.is_held);
+                let named = held().find(|call| result.name == Some(&*call.name));
+                named.or_else(|| held().next())?.index
+            }
             false => {
                 let is_open = |index: &&u64| self.get(**index).is_some_and(|it| !it.is_answered);
-                *self.ids.calls(id).iter().find(is_open)?
+                *self.ids.calls(result.id).iter().find(is_open)?
             }
         };
-        let call = self.get_mut(index).0?;
-        call.add_executor(executor.or(Some(Executor::Agent)));
-        Some(call)
+        self.get_mut(index).0
     }
 
     /// Holds the call of a key until its result comes, or it is released.

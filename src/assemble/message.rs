@@ -291,17 +291,18 @@ impl OpenMessage {
     fn answer(&mut self, result: ToolResult<'_>, out: &mut ChoiceOut<'_, '_>) -> Done {
         let state = self.choice(out);
         state.holds = true;
-        let is_after = !is_no_id(result.id) && state.waiting.has(result.id);
-        let open = if is_after { None } else { state.calls.answer(result.id, result.executor) };
-        let held = match open {
-            Some(call) if call.is_held => Some((call.index, call.key)),
-            Some(call) => {
+        let waits = !is_no_id(result.id) && state.waiting.has(result.id);
+        let open = state.calls.answered_by(&result).filter(|call| call.is_held || !waits);
+        let mut held = None;
+        if let Some(call) = open {
+            call.add_executor(result.executor.or(Some(Executor::Agent)));
+            if !call.is_held {
                 call.is_answered = true;
                 let executor = call.executor();
                 return out.emit(Kind::ToolResult(ToolResult { executor, ..result }));
             }
-            None => None,
-        };
+            held = Some((call.index, call.key));
+        }
         if let Some((_, key)) = held {
             self.call_end(CallEnd { key, fault: None }, true, out)?;
         }

@@ -152,7 +152,9 @@ impl OpenAiMessages {
     fn result(&mut self, head: &Head, out: &mut EventOut) -> Done {
         self.message.begin(None, None, out)?;
         let name = head.name.non_empty();
-        let id = head.tool_call_id.non_empty().or(name).unwrap_or_default();
+        // The call of an older API has no id but its name.
+        let of_name = name.filter(|name| self.calls.has(name));
+        let id = head.tool_call_id.non_empty().or(of_name).unwrap_or_default();
         let output = output_of(head.content);
         self.calls.result(ToolResult { id, name, output, ..ToolResult::default() }, out)
     }

@@ -24,8 +24,8 @@ pub(crate) struct Calls {
     by_place: BTreeMap<u64, u64>,
     /// The numbers of the calls that have an id and are not whole.
     open: BTreeSet<u64>,
-    /// True if calls are held, that may have no result.
-    has_held: bool,
+    /// The numbers of the calls that are held.
+    held: BTreeSet<u64>,
     /// The ids of results that came before their calls.
     early: BTreeSet<String>,
     /// The ids of calls that are known to have failed, and whose results have not come.
@@ -76,15 +76,16 @@ impl Calls {
         out: &mut EventOut,
     ) -> Done {
         let known = part.id.and_then(|id| Some((id, self.whole_number(id)?)));
-        let key = match known {
-            Some((_, number)) => Key::Index(number),
-            None => self.fragment(part, out)?,
+        let (key, number) = match known {
+            Some((id, number)) if !self.held.contains(&number) => return out.withdraw_call(id),
+            Some((_, number)) => (Key::Index(number), Some(number)),
+            None => match self.fragment(part, out)? {
+                Key::Index(number) => (Key::Index(number), Some(number)),
+                key => (key, None),
+            },
         };
-        if let Key::Index(number) = key {
-            self.open.remove(&number);
-        }
-        out.call_fault(self.choice, key, fault.0, fault.1)?;
-        known.map_or(Ok(()), |(id, _)| out.withdraw_call(id))
+        number.map(|number| (self.open.remove(&number), self.held.remove(&number)));
+        out.call_fault(self.choice, key, fault.0, fault.1)
     }
 
     /// All calls have come to their end.
@@ -130,8 +131,8 @@ impl Calls {
     pub(crate) fn hold(&mut self, key: Key, out: &mut EventOut) -> Done {
         if let Key::Index(number) = key {
             self.open.remove(&number);
+            self.held.insert(number);
         }
-        self.has_held = true;
         out.hold_call(self.choice, key)
     }
 
@@ -142,9 +143,9 @@ impl Calls {
 
     /// The calls that are whole and have no result are the caller's to run.
     pub(crate) fn release(&mut self, out: &mut EventOut) -> Done {
-        match mem::take(&mut self.has_held) {
-            true => out.emit(self.choice, Kind::Loose(Loose::Released)),
-            false => Ok(()),
+        match mem::take(&mut self.held).is_empty() {
+            false => out.emit(self.choice, Kind::Loose(Loose::Released)),
+            true => Ok(()),
         }
     }
 
@@ -180,12 +181,14 @@ impl Calls {
             }
             Some(call) => {
                 call.is_answered = true;
-                let key = Key::Index(call.number);
-                if self.open.contains(&call.number) {
+                let number = call.number;
+                let key = Key::Index(number);
+                if self.open.contains(&number) {
                     let warning = "a call had its result before its end";
                     out.warn(WarningCode::MissingCallEnd, warning)?;
                     self.hold(key, out)?;
                 }
+                self.held.remove(&number);
             }
         }
         out.emit(self.choice, Kind::ToolResult(result))
