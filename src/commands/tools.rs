@@ -62,7 +62,13 @@ pub(super) fn row<'w>(
     form: Auto<Format>,
     words: impl Iterator<Item = &'w str>,
 ) -> Option<&'static Request> {
-    form.map_or_else(|| request::guess(body, words), |format| format.request)
+    match form {
+        // A format of the user's own has no requests.
+        Some(format) if format.request.is_some() || crate::format::find(format.name).is_some() => {
+            format.request
+        }
+        _ => request::guess(body, words),
+    }
 }
 
 /// The tools of `--tools`, and how they are run.

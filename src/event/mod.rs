@@ -500,6 +500,14 @@ words! {
     }
 }
 
+#[cfg(feature = "cli")]
+impl Reason {
+    /// True if the model is told what is wrong with such a call: it's whole, and was not taken back.
+    pub(crate) fn is_answered(self) -> bool {
+        !matches!(self, Reason::Truncated | Reason::NoName | Reason::Withdrawn)
+    }
+}
+
 /// A call that must never be run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InvalidToolCall<'a> {

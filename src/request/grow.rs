@@ -115,6 +115,7 @@ fn no_turn(message: &LastMessage) -> Refused {
 pub(crate) fn row(body: &RequestBody, message: &LastMessage) -> Result<&'static Request, Refused> {
     let format = &message.format;
     let row = match request_of(format) {
+        _ if message.row.is_some() => return message.row.ok_or_else(|| no_turn(message)),
         // Its turn is one of the request's provider.
         Err(_) if message.turn.is_some() => guess(body, iter::empty()),
         row => Some(row?),

@@ -29,6 +29,8 @@ pub(crate) struct LastMessage {
     pub(crate) turn: Option<(String, String)>,
     /// The events of a message in a format of the user's own, of which its turn is written.
     pub(super) own: Option<KeptEvents>,
+    /// The row of the requests that this turn was written for.
+    pub(super) row: Option<&'static Request>,
     /// The reason why there is no turn.
     pub(crate) no_turn: Option<String>,
     /// Its end.
@@ -172,12 +174,7 @@ impl LastMessage {
                 source: call.source.map(str::to_owned),
             }),
             // Nothing of it goes back.
-            Kind::InvalidToolCall(call)
-                if matches!(
-                    call.reason,
-                    Reason::Truncated | Reason::NoName | Reason::Withdrawn
-                ) =>
-            {
+            Kind::InvalidToolCall(call) if !call.reason.is_answered() => {
                 self.calls.retain(|known| known.index != call.index);
             }
             Kind::InvalidToolCall(call) => {
@@ -230,6 +227,9 @@ impl LastMessage {
     pub(crate) fn write_turn(&mut self, row: Option<&'static Request>) {
         if let (None, Some(own), Some(row)) = (&self.turn, &self.own, row) {
             self.turn = own.turn(row);
+            self.row = Some(row);
+            // It is written as a call of the provider's, whatever it was read from.
+            self.calls.iter_mut().for_each(|call| call.source = None);
         }
     }
 }

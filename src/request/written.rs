@@ -4,7 +4,7 @@
 use std::ptr;
 
 use crate::convert::{Converter, Options};
-use crate::event::{Event, Kind, OwnedEvent, Turn};
+use crate::event::{CallInput, Event, InvalidToolCall, Kind, OwnedEvent, ToolCall, Turn};
 use crate::format::turn::Request;
 use crate::format::{Carry, FORMATS, Losses};
 use crate::pipeline::{Config, Pipeline};
@@ -23,7 +23,7 @@ pub(super) struct KeptEvents {
 impl KeptEvents {
     /// Keeps an event, if there is room.
     pub(super) fn add(&mut self, event: &Event<'_>) {
-        let event = event.into_owned();
+        let event = answered(event).into_owned();
         self.size += event.size();
         if self.size <= MAX_KEPT {
             self.events.push(event);
@@ -35,6 +35,39 @@ impl KeptEvents {
     pub(super) fn turn(&self, row: &'static Request) -> Option<(String, String)> {
         (self.size <= MAX_KEPT).then(|| turn(&self.events, row)).flatten()
     }
+}
+
+/// Returns an event as the turn has it: a call that must not be run is answered by what is wrong with
+/// it, and stands there without arguments.
+fn answered<'e>(event: &Event<'e>) -> Event<'e> {
+    let kind = match event.kind {
+        Kind::InvalidToolCall(InvalidToolCall {
+            index,
+            id: Some(id),
+            name: Some(name),
+            reason,
+            ..
+        }) if reason.is_answered() => {
+            let input = CallInput::Arguments("{}");
+            let (is_made_up, namespace, source) = (false, None, None);
+            let (executor, signature, kind, item_id) = (None, None, None, None);
+            Kind::ToolCall(ToolCall {
+                index,
+                id,
+                is_made_up,
+                namespace,
+                name,
+                input,
+                source,
+                executor,
+                signature,
+                kind,
+                item_id,
+            })
+        }
+        kind => kind,
+    };
+    Event { kind, ..*event }
 }
 
 fn turn(events: &[OwnedEvent], row: &'static Request) -> Option<(String, String)> {

@@ -86,6 +86,36 @@ fn a_loop() {
     assert_eq!(scene.messages().last().unwrap()["content"], "Done.");
 }
 
+/// The form of the request is the one that was named, whatever it looks like.
+#[test]
+fn a_loop_from_a_named_form() {
+    let scene = scene();
+    let first = ["agent", "-f", "gate.toml", "--for", "anthropic", "--model", "m", "--user", "Hi"];
+    let rest = ["-i", "--tools", "tools", "--approve", "auto", "new.json", "--", "sh", "-c"];
+    let run = scene.run(&[&first[..], &rest, &[COMMAND]].concat());
+    run.check(0, "final_answer");
+    let request = scene.read("new.json");
+    assert!(request.contains("tool_use") && request.contains("Done."), "{request}");
+}
+
+/// A call that must not be run is answered; one that was found in text is a call as any other.
+#[test]
+fn calls_that_can_not_be_written_as_they_came() {
+    let scene = scene();
+    let call = |id: u64, args: Value| json!({"type": "call", "id": id, "tool": "t", "args": args});
+    scene.write("1.sse", &answer(&[call(3, json!([1])), call(4, json!({"n": 2}))]));
+    let markup = "<tool_call>\n{\"name\":\"t\",\"arguments\":{\"n\":1}}\n</tool_call>";
+    scene.write("2.sse", &answer(&[json!({"type": "text", "text": markup})]));
+    let next = ["next", "-f", "gate.toml", "--tools", "tools", "--approve", "auto", "-i"];
+    for (args, answer, results) in [(&[][..], "1.sse", 2), (&["-d", "hermes"], "2.sse", 1)] {
+        scene.write("request.json", "{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}");
+        let run = scene.run(&[&next[..], args, &["request.json", answer]].concat());
+        assert_eq!(run.code, Some(10), "{answer}: {}", run.err);
+        check_closed(&scene.json("request.json"));
+        assert_eq!(scene.results().len(), results, "{answer}");
+    }
+}
+
 /// The format inside has requests of its own.
 #[test]
 fn an_answer_in_an_envelope_stays_as_its_provider_sent_it() {
