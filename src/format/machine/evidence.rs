@@ -124,7 +124,11 @@ fn stands(record: &Record, base: &str, places: Places) -> bool {
     let (places, words) = split_flag(places);
     match words {
         Some(words) => word_at(record, base, places).is_some_and(|found| is_one_of(words, &found)),
-        None => value(record, base, places).is_some() || word_at(record, base, places).is_some(),
+        None => {
+            let is_named = !record.event_type.is_empty();
+            value(record, base, places).is_some()
+                || is_named && paths(places).any(|path| path == "event:")
+        }
     }
 }
 

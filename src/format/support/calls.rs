@@ -62,10 +62,16 @@ impl Calls {
 
     /// The call of this key has come to its end.
     pub(crate) fn end_key(&mut self, key: Key, out: &mut EventOut) -> Done {
+        self.settle(key);
+        out.call_end(self.choice, key)
+    }
+
+    /// The call of this key is neither open nor held.
+    fn settle(&mut self, key: Key) {
         if let Key::Index(number) = key {
             self.open.remove(&number);
+            self.held.remove(&number);
         }
-        out.call_end(self.choice, key)
     }
 
     /// A call must not be run: it ends, and if it has ended, it is taken back.
@@ -76,15 +82,12 @@ impl Calls {
         out: &mut EventOut,
     ) -> Done {
         let known = part.id.and_then(|id| Some((id, self.whole_number(id)?)));
-        let (key, number) = match known {
+        let key = match known {
             Some((id, number)) if !self.held.contains(&number) => return out.withdraw_call(id),
-            Some((_, number)) => (Key::Index(number), Some(number)),
-            None => match self.fragment(part, out)? {
-                Key::Index(number) => (Key::Index(number), Some(number)),
-                key => (key, None),
-            },
+            Some((_, number)) => Key::Index(number),
+            None => self.fragment(part, out)?,
         };
-        number.map(|number| (self.open.remove(&number), self.held.remove(&number)));
+        self.settle(key);
         out.call_fault(self.choice, key, fault.0, fault.1)
     }
 
@@ -182,11 +185,10 @@ impl Calls {
             Some(call) => {
                 call.is_answered = true;
                 let number = call.number;
-                let key = Key::Index(number);
                 if self.open.contains(&number) {
                     let warning = "a call had its result before its end";
                     out.warn(WarningCode::MissingCallEnd, warning)?;
-                    self.hold(key, out)?;
+                    self.hold(Key::Index(number), out)?;
                 }
                 self.held.remove(&number);
             }
