@@ -193,8 +193,8 @@ impl Pipeline {
             turns: config.turn.then(|| {
                 let from = dressing::of_text(config.from, &config.dialect);
                 let choice = config.assembly.choice.unwrap_or(0);
-                let needs_own = !config.writes_turns;
-                Turns::new(choice, from, Arc::clone(&config.sent), config.max_memory, needs_own)
+                let (sent, writes_own) = (Arc::clone(&config.sent), config.writes_turns);
+                Turns::new(choice, from, sent, config.max_memory, writes_own)
             }),
             length: 0,
             is_over: false,

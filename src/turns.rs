@@ -40,8 +40,8 @@ struct TurnsState {
     sent: Arc<[String]>,
     /// The most bytes that a turn may take; 0 is no limit.
     max: usize,
-    /// True if it is said that a message in a user's own format has no turn.
-    needs_own: bool,
+    /// True if the reader writes the turn of a message in a user's own format.
+    writes_own: bool,
     /// The open message.
     message: Option<OpenTurn>,
     /// True if the input is a log of our own events: it has its turns in it.
@@ -68,16 +68,17 @@ struct OpenTurn {
 
 impl Turns {
     /// Returns the layer for one choice of each message. A turn takes `max` bytes at most; 0 is no
-    /// limit. With `needs_own`, a message in a user's own format lacks its turn as any other does.
+    /// limit. With `writes_own`, nothing is said of that which a message in a user's own
+    /// format lacks.
     pub(crate) fn new(
         choice: u64,
         from: From,
         sent: Arc<[String]>,
         max: usize,
-        needs_own: bool,
+        writes_own: bool,
     ) -> Self {
         let (message, is_log) = (None, false);
-        let state = TurnsState { choice, from, sent, max, needs_own, message, is_log };
+        let state = TurnsState { choice, from, sent, max, writes_own, message, is_log };
         Turns { state: RefCell::new(state), usage: RefCell::default() }
     }
 
@@ -126,7 +127,7 @@ impl OpenTurn {
 
     /// True if it is in a format of the user's own, which has no requests.
     fn is_own(&self) -> bool {
-        self.request.is_none() && format::find(&self.format).is_none()
+        self.request.is_none() && format::is_own(&self.format)
     }
 
     fn size(&self) -> usize {
@@ -275,7 +276,7 @@ impl Sink for Tap<'_> {
         }
         if let Kind::Finish(finish) = event.kind
             && let Some(message) = ended
-            && (self.turns.state.borrow().needs_own || !message.is_own())
+            && !(self.turns.state.borrow().writes_own && message.is_own())
         {
             let turn = {
                 let TurnsState { from, sent, .. } = &*self.turns.state.borrow();

@@ -172,7 +172,8 @@ impl<'a> Rounds<'a> {
                 Err(ended) => return Ok(ended),
             };
             self.warnings += message.warnings;
-            message.write_turn(self.row.or_else(|| request::guess(&self.body, iter::empty())));
+            let guess = || request::guess(&self.body, iter::empty());
+            message.write_turn(|| self.row.or_else(guess));
             let row = |verdict| Ok((verdict, request::row(&self.body, &message)?));
             let (verdict, row) = match request::verdict(&message).and_then(row) {
                 Ok(found) => found,

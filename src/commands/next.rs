@@ -38,7 +38,7 @@ pub(super) fn next(args: &Next) -> anyhow::Result<u8> {
     };
     let mut status = Status::new(args.wire.strict);
     let mut message = read_answer(args, file, &signals, &mut *sink, &mut status)?;
-    message.write_turn(request::guess(&body, iter::empty()));
+    message.write_turn(|| request::guess(&body, iter::empty()));
     let refused = |refused| named(refused, shown(file));
     let verdict = request::verdict(&message).map_err(refused)?;
     if verdict == Fate::Pause && user.is_some() {

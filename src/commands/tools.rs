@@ -11,8 +11,8 @@ use crate::cli::{Auto, Passing, Running, Tools};
 use crate::commands::request::{named, read_request};
 use crate::commands::{lost, needs_pipe, print, shown};
 use crate::event::Output;
-use crate::format::Format;
 use crate::format::turn::{Declaration, Request};
+use crate::format::{Format, is_own};
 use crate::io::{Children, Signals, die, report};
 use crate::json::{self, members, object_of};
 use crate::request;
@@ -64,9 +64,7 @@ pub(super) fn row<'w>(
 ) -> Option<&'static Request> {
     match form {
         // A format of the user's own has no requests.
-        Some(format) if format.request.is_some() || crate::format::find(format.name).is_some() => {
-            format.request
-        }
+        Some(format) if !is_own(format.name) => format.request,
         _ => request::guess(body, words),
     }
 }

@@ -60,6 +60,7 @@ pub use spec::Row;
 pub use support::emit::{Done, EventOut};
 pub(crate) use support::finish::normalise;
 pub use support::payload::{Payload, payload, read_records as read};
+pub(crate) use table::is_own;
 pub use table::{FORMATS, find};
 pub use turn::{
     Answer, Appended, Declaration, Ending, Incomplete, NativeCall, Request, ToolChoice, TurnDraft,

@@ -84,3 +84,8 @@ pub fn find(name: &str) -> Option<&'static Format> {
     let name = name.replace('_', "-");
     FORMATS.iter().copied().find(|row| row.name == name || row.aliases.contains(&name.as_str()))
 }
+
+/// True if a message in a format of this name is in one of the user's own.
+pub(crate) fn is_own(name: &str) -> bool {
+    find(name).is_none()
+}

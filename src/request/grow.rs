@@ -114,8 +114,10 @@ fn no_turn(message: &LastMessage) -> Refused {
 /// Returns the row of the provider whose answer a message is, if the request is one of its own.
 pub(crate) fn row(body: &RequestBody, message: &LastMessage) -> Result<&'static Request, Refused> {
     let format = &message.format;
+    if let Some(row) = message.row {
+        return Ok(row);
+    }
     let row = match request_of(format) {
-        _ if message.row.is_some() => return message.row.ok_or_else(|| no_turn(message)),
         // Its turn is one of the request's provider.
         Err(_) if message.turn.is_some() => guess(body, iter::empty()),
         row => Some(row?),
@@ -167,8 +169,9 @@ pub(crate) fn guess<'w>(
         .or_else(|| rows(body).find(has_own_mark))
         .or_else(|| {
             // The first of those that have the most.
-            let best = usual().min_by_key(|row| Reverse(marks(body, row).count()))?;
-            marks(body, best).next().map(|_| best)
+            let counted = usual().map(|row| (row, marks(body, row).count()));
+            let best = counted.filter(|(_, count)| *count > 0);
+            best.min_by_key(|(_, count)| Reverse(*count)).map(|(row, _)| row)
         })
         // What most speak comes after its kin.
         .or_else(|| usual().last())

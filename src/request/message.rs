@@ -159,7 +159,7 @@ impl LastMessage {
                 let is_good = matches!(self.ending, Some(MessageEnding::Finished(_)));
                 let has_calls_before = self.has_calls_before || is_good && !self.calls.is_empty();
                 let format = start.format.into();
-                let own = format::find(start.format).is_none().then(KeptEvents::default);
+                let own = format::is_own(start.format).then(KeptEvents::default);
                 *self = LastMessage { format, id, has_calls_before, own, ..LastMessage::default() };
             }
             Kind::ToolCall(call) if call.executor.is_none() => self.calls.push(PendingCall {
@@ -223,9 +223,12 @@ impl LastMessage {
         }
     }
 
-    /// Writes the turn of a message in a format of the user's own, as a request of this row has it.
-    pub(crate) fn write_turn(&mut self, row: Option<&'static Request>) {
-        if let (None, Some(own), Some(row)) = (&self.turn, &self.own, row) {
+    /// Writes the turn of a message in a format of the user's own, as a request of the row that this
+    /// returns has it.
+    pub(crate) fn write_turn(&mut self, row: impl FnOnce() -> Option<&'static Request>) {
+        if let (None, Some(own)) = (&self.turn, &self.own)
+            && let Some(row) = row()
+        {
             self.turn = own.turn(row);
             self.row = Some(row);
             // It is written as a call of the provider's, whatever it was read from.

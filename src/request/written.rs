@@ -48,22 +48,7 @@ fn answered<'e>(event: &Event<'e>) -> Event<'e> {
             reason,
             ..
         }) if reason.is_answered() => {
-            let input = CallInput::Arguments("{}");
-            let (is_made_up, namespace, source) = (false, None, None);
-            let (executor, signature, kind, item_id) = (None, None, None, None);
-            Kind::ToolCall(ToolCall {
-                index,
-                id,
-                is_made_up,
-                namespace,
-                name,
-                input,
-                source,
-                executor,
-                signature,
-                kind,
-                item_id,
-            })
+            Kind::ToolCall(ToolCall::new(index, id, name, CallInput::Arguments("{}")))
         }
         kind => kind,
     };
