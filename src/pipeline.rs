@@ -5,7 +5,7 @@ use std::{fmt, io};
 
 use crate::assemble::{self, Assembler};
 use crate::cut::Cut as _;
-use crate::detect::{AutoDecoder, AutoFramer, holds_record};
+use crate::detect::{AutoDecoder, AutoFramer, KnownFormats, holds_record};
 use crate::dialect::{self, Markup, Selection, spec::StartIn};
 use crate::dressing::{self, Dressing};
 use crate::event::{
@@ -47,6 +47,9 @@ pub struct Config {
     pub framing: Option<&'static frame::Framing>,
     /// The wire format; detected if there is none.
     pub format: Option<&'static format::Format>,
+    /// KnownFormats of the user's own, which detection tries before the built-in ones. A first record has to
+    /// prove one: of `format`, any rule will do.
+    pub own: Arc<[&'static format::Format]>,
     /// Find out, where no format is named, that the input is our own events. Where the input
     /// answers a request, whoever answers could forge a turn or a result in them.
     pub finds_ours: bool,
@@ -94,6 +97,7 @@ impl fmt::Debug for Config {
         f.debug_struct("Config")
             .field("framing", &self.framing.map(|row| row.name))
             .field("format", &self.format.map(|row| row.name))
+            .field("own", &self.own.iter().map(|row| row.name).collect::<Vec<_>>())
             .field("dialect", &dialect)
             .field("turn", &self.turn)
             .field("records", &self.records)
@@ -107,6 +111,7 @@ impl Default for Config {
         Config {
             framing: None,
             format: None,
+            own: Arc::default(),
             finds_ours: true,
             dialect: dialect::Selection::default(),
             from: dressing::From::Auto,
@@ -122,6 +127,13 @@ impl Default for Config {
             records: false,
             repeat: true,
         }
+    }
+}
+
+impl Config {
+    /// Returns the formats that an input may be in.
+    pub(crate) fn formats(&self) -> KnownFormats {
+        KnownFormats { asked: self.format, own: Arc::clone(&self.own) }
     }
 }
 
@@ -185,7 +197,7 @@ impl Pipeline {
         let is_text = config.format.is_some_and(|format| *format == format::text::FORMAT);
         let text = if is_text { FRAMINGS.iter().find(|row| row.is_text()) } else { None };
         let framing = config.framing.or(text.copied());
-        let framer = AutoFramer::new(framing, config.frame);
+        let framer = AutoFramer::new(framing, config.frame).knowing(config.formats());
         let names_dialect = config.format.is_none() && matches!(config.dialect, Selection::Row(_));
         Pipeline {
             framer: if names_dialect { framer.or_text() } else { framer },
@@ -335,7 +347,10 @@ impl Pipeline {
 /// a record is not the end of what came of it.
 fn may_repeat(config: &Config) -> bool {
     let is_plain = matches!(config.dialect, Selection::Default | Selection::None);
-    let is_plain = is_plain && config.start_in.is_none();
+    let has_dialect = |row: &&format::Format| row.dialect.is_some();
+    let is_plain = is_plain
+        && config.start_in.is_none()
+        && !config.own.iter().chain(&config.format).any(has_dialect);
     config.repeat && (is_plain || !config.records)
 }
 
@@ -356,7 +371,8 @@ impl Layers {
     fn new(config: &Config) -> Self {
         // What is framed as text, as somebody said, is text.
         let is_text = config.framing.is_some_and(Framing::is_text);
-        let wanted = config.format.or(is_text.then_some(&format::text::FORMAT));
+        let text = is_text.then_some(&format::text::FORMAT);
+        let formats = KnownFormats { asked: config.format.or(text), ..config.formats() };
         let markup = Markup::new(
             &config.dialect,
             config.start_in,
@@ -367,7 +383,7 @@ impl Layers {
         Layers {
             config: config.clone(),
             repeats: Repeats::new(may_repeat(config), config.turn, config.frame),
-            decoder: AutoDecoder::new(wanted, config.finds_ours),
+            decoder: AutoDecoder::new(formats, config.finds_ours),
             halves: Halves::default(),
             markup: Dressing::new(
                 dressing::of_text(config.from, &config.dialect),
@@ -465,7 +481,7 @@ impl Layers {
     fn fault(&mut self, fault: &Fault<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
         let is_note = matches!(fault.kind, FaultKind::Note(_)) && !fault.raw.is_empty();
-        if is_note && holds_record(&fault.raw, self.decoder.format()) {
+        if is_note && holds_record(&fault.raw, self.decoder.format(), &self.config.formats()) {
             if fault.raw.starts_with(BYTE_ORDER_MARK) {
                 // The standard passes over a field whose name a mark spoils: no call that is open may run.
                 report(fault, &mut self.assembler, sink)?;

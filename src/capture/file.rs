@@ -5,8 +5,8 @@ use std::{io, iter};
 
 use crate::capture::rhythm::Rhythm;
 use crate::cut::Cut as _;
-use crate::detect;
-use crate::format::{self, Format, Reply, reply_of};
+use crate::detect::{self, KnownFormats};
+use crate::format::{Format, Reply, reply_of};
 use crate::frame;
 use crate::frame::http::{BodyBegin, HttpHead, HttpResponses, ResponsePiece, find_heads};
 use crate::frame::{FrameConfig, Framing, Holds};
@@ -63,27 +63,27 @@ impl RecordedHead {
 impl Capture {
     /// Reads a file, or standard input if its name is `-`, and the rhythm beside it if that is
     /// wanted. An error names the file.
-    pub(crate) fn read(name: &str, wants_rhythm: bool) -> io::Result<Self> {
+    pub(crate) fn read(name: &str, wants_rhythm: bool, formats: &KnownFormats) -> io::Result<Self> {
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{name}: {error}"));
         let bytes = read_whole(name).map_err(named)?;
         let size = bytes.len() as u64;
         let rhythm = if wants_rhythm { Rhythm::beside(name, size)? } else { None };
-        Ok(Capture { rhythm, ..Capture::new(name, bytes) })
+        Ok(Capture { rhythm, ..Capture::new(name, bytes, formats) })
     }
 
-    /// Finds the parts of these bytes.
-    pub(crate) fn new(name: &str, bytes: Vec<u8>) -> Self {
+    /// Finds the parts of these bytes, which may be in these formats.
+    pub(crate) fn new(name: &str, bytes: Vec<u8>, formats: &KnownFormats) -> Self {
         let head = find_heads(&bytes);
         let body = head.map_or(0, |head| head.len);
         let head = head.zip(bytes.get(..body)).map(|(head, text)| RecordedHead::new(text, head));
-        let verdict = detect::explain(&bytes, true);
+        let verdict = detect::explain_of(formats, &bytes, true);
         let mut capture = Capture {
             name: name.to_owned(),
             head,
             bytes,
             body,
             framing: frame::find(&verdict.framing),
-            format: format::find(&verdict.format),
+            format: verdict.row,
             starts: Vec::new(),
             rhythm: None,
         };
@@ -139,6 +139,7 @@ impl Capture {
         iter::repeat_with(|| responses.end())
             .take_while(|piece| !matches!(piece, ResponsePiece::None))
             .for_each(|piece| see(&piece));
+        let formats = KnownFormats { asked: self.format, ..KnownFormats::default() };
         let has_heads = found.iter().any(|(begin, _)| begin.head.is_some());
         found.retain(|(begin, _)| begin.head.is_some() == has_heads);
         if found.is_empty() {
@@ -151,7 +152,7 @@ impl Capture {
             });
             let body = ranges.iter().flat_map(|range| self.within(range)).copied().collect();
             let rhythm = self.rhythm.as_ref().map(|rhythm| rhythm.of(&ranges));
-            Capture { head, rhythm, ..Capture::new(&self.name, body) }
+            Capture { head, rhythm, ..Capture::new(&self.name, body, &formats) }
         };
         found.into_iter().map(response).collect()
     }

@@ -358,12 +358,13 @@ fn failed(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::detect::KnownFormats;
 
     const SSE: &str = "data: {\"choices\":[]}\n\ndata: {\"choices\":[{}]}\n\ndata: [DONE]\n\n";
 
     /// Plans an input whose reads are all of 10 bytes, 100 ms after one another.
     fn plan(input: &str, play: &Play) -> Result<Plan, String> {
-        let mut capture = Capture::new("a", input.into());
+        let mut capture = Capture::new("a", input.into(), &KnownFormats::default());
         let lines: String = (0..input.len().div_ceil(10))
             .map(|read| format!("{} {}\n", 50 + read * 100, (input.len() - read * 10).min(10)))
             .collect();

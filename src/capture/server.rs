@@ -13,6 +13,7 @@ use crate::capture::replay::{Plan, Play};
 use crate::capture::rhythm::{Rhythm, TimedRead};
 use crate::capture::tape::Tape;
 use crate::convert::{self, Converter, OneMessage, Options};
+use crate::detect::KnownFormats;
 use crate::event::Output;
 use crate::format::support::object::Object;
 use crate::format::{
@@ -389,7 +390,7 @@ fn converted(capture: &Capture, writing: &'static Writing, options: &Options) ->
     }
     let bytes = out.with(std::mem::take);
     let rhythm = capture.rhythm.as_ref().map(|_| Rhythm::new(reads));
-    Capture { rhythm, ..Capture::new(&capture.name, bytes) }
+    Capture { rhythm, ..Capture::new(&capture.name, bytes, &KnownFormats::default()) }
 }
 
 /// Bytes in memory that are looked at while they are written.
@@ -450,7 +451,7 @@ mod tests {
         let end = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
                    data: [DONE]\n\n";
         let parts = [text("one"), text("two"), end.to_owned()];
-        let mut capture = Capture::new("a", parts.concat().into_bytes());
+        let mut capture = Capture::new("a", parts.concat().into_bytes(), &KnownFormats::default());
         let reads = parts.iter().zip([5, 700, 900]).scan(0, |end, (part, ms)| {
             *end += part.len() as u64;
             Some(TimedRead { time: Duration::from_millis(ms), end: *end })

@@ -9,6 +9,7 @@ use crate::capture::file::{Capture, RecordedHead};
 use crate::capture::replay::{Plan, Play};
 use crate::cassette::Exchange;
 use crate::cut::{Cut as _, until};
+use crate::detect::KnownFormats;
 use crate::frame::http::find_heads;
 use crate::io::http::HttpRequest;
 use crate::json;
@@ -94,13 +95,18 @@ impl TapeRequest {
 }
 
 impl Tape {
-    /// Returns the tape of these exchanges of files, each played so. An error says what is asked for
+    /// Returns the tape of these exchanges of files, which may be in these formats, each played so. An
+    /// error says what is asked for
     /// and cannot be done.
-    pub(crate) fn new(exchanges: Vec<(String, Exchange)>, play: &Play) -> Result<Self, String> {
+    pub(crate) fn new(
+        exchanges: Vec<(String, Exchange)>,
+        play: &Play,
+        formats: &KnownFormats,
+    ) -> Result<Self, String> {
         let track = |(name, exchange): (String, Exchange)| {
             let head = exchange.head();
             let recorded = find_heads(&head).map(|found| RecordedHead::new(&head, found));
-            let capture = Capture::new(&name, exchange.body);
+            let capture = Capture::new(&name, exchange.body, formats);
             // A body without a frame can be played at once alone.
             let plan = match capture.bytes.is_empty() {
                 true => Plan::new(&capture, &Play::default()),
@@ -245,7 +251,7 @@ mod tests {
             exchange(3, "/v1/a", "{\"n\":{\"o\":[1,2,3]}}", "3"),
             exchange(4, "/v1/b", "", "4"),
         ];
-        let tape = Tape::new(all, &Play::default()).unwrap();
+        let tape = Tape::new(all, &Play::default(), &KnownFormats::default()).unwrap();
         for name in ["a#1", "a#2", "a#2"] {
             check(&tape, "/v1/a?a=2&key=mine&b=1", "{\"n\":1,\"m\":[ 2 ]}", Ok(name));
         }

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args, ColorChoice, ValueEnum, ValueHint};
 
 use crate::capture::{By, CapturePlace, Play, PlayChunk, PlayFailure, Tempo};
 use crate::cli::value::Size;
-use crate::cli::{GivenOptions, LIMITS, ReadOptions, value};
+use crate::cli::{GivenFormats, GivenOptions, LIMITS, ReadOptions, value};
 
 /// `toolstream record`
 #[derive(Args, Debug)]
@@ -48,6 +48,10 @@ Examples:
 #[command(after_long_help = REPLAY_EXAMPLES)]
 #[command(group = ArgGroup::new("server").args(["http", "listen"]).multiple(false))]
 pub struct Replay {
+    /// The formats that the captures may be in.
+    #[command(flatten)]
+    pub formats: GivenFormats,
+
     /// Play in the rhythm of FILE.times, X times as fast: 1 is as recorded
     #[arg(long, value_name = "X", value_parser = value::positive, conflicts_with = "tps")]
     pub speed: Option<f64>,

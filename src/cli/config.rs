@@ -1,31 +1,60 @@
 //! Options of the command line → the configuration of the pipeline.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, ptr};
 
 use anyhow::{Context, bail};
 
 use crate::assemble::AssemblerConfig;
-use crate::cli::{ChoiceFilter, OnMalformed, Printing, ReadOptions, Wire};
+use crate::cli::{ChoiceFilter, GivenFormats, OnMalformed, Printing, ReadOptions, Wire};
+use crate::detect::KnownFormats;
 use crate::dressing::From;
+use crate::format::Format;
 use crate::frame::FrameConfig;
 use crate::pipeline::Config;
 use crate::tools::Tools;
 
+impl GivenFormats {
+    /// Returns the one that is asked for: no other was given.
+    pub(crate) fn asked(&self) -> Option<&'static Format> {
+        match self.format.as_slice() {
+            [asked] => *asked,
+            _ => None,
+        }
+    }
+
+    /// Returns the formats that an input may be in. An error says that two of them have one name.
+    pub(crate) fn formats(&self) -> anyhow::Result<KnownFormats> {
+        let asked = self.asked();
+        let mut own = Vec::<&Format>::new();
+        for &row in self.format.iter().flatten().filter(|_| asked.is_none()) {
+            let known = own.iter().find(|known| **known == row);
+            if known.is_some_and(|known| !ptr::eq(*known, row)) {
+                bail!("--format: two of the files have the name `{}`", row.name);
+            }
+            own.extend(known.is_none().then_some(row));
+        }
+        Ok(KnownFormats { asked, own: own.into() })
+    }
+}
+
 impl Wire {
     /// True if no option names the format, the framing, the dialect or the program of the input.
     pub fn finds_all_out(&self) -> bool {
-        let is_named = self.format.is_some() || self.framing.is_some() || self.dialect.is_some();
+        let is_named =
+            self.formats.asked().is_some() || self.framing.is_some() || self.dialect.is_some();
         !is_named && matches!(self.from, From::Auto)
     }
 
     /// Returns the configuration of a pipeline that reads so, and has the defaults in all else.
-    pub fn config(&self) -> Config {
-        Config {
+    pub fn config(&self) -> anyhow::Result<Config> {
+        let KnownFormats { asked, own } = self.formats.formats()?;
+        Ok(Config {
             max_memory: self.max_memory.0,
             framing: self.framing,
-            format: self.format,
+            format: asked,
+            own,
             dialect: self.dialect.unwrap_or_default(),
             from: self.from,
             frame: FrameConfig {
@@ -40,7 +69,7 @@ impl Wire {
                 ..AssemblerConfig::default()
             },
             ..Config::default()
-        }
+        })
     }
 }
 
@@ -49,7 +78,7 @@ impl ReadOptions {
     /// files. Follows all choices, unless one is asked for.
     pub fn config(&self) -> anyhow::Result<Config> {
         let tools = self.tools.as_deref().map(read_tools).transpose()?.map(Arc::new);
-        let wire = self.wire.config();
+        let wire = self.wire.config()?;
         Ok(Config {
             start_in: self.start_in,
             at_end: self.at_end,

@@ -388,9 +388,9 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_long_help = DETECT_EXAMPLES)]
 pub struct Detect {
-    /// A format file of your own, which is tried before the others: `toolstream formats` lists them
-    #[arg(short, long, value_name = "FILE", default_value = "auto", value_parser = value::format_or_file(), hide_possible_values = true, hide_default_value = true)]
-    pub format: Auto<Format>,
+    /// The formats that are tried before the others.
+    #[command(flatten)]
+    pub formats: GivenFormats,
 
     /// Print an object instead of text
     #[arg(long)]
@@ -730,15 +730,24 @@ pub enum OnMalformed {
 const READING: &str = "Reading";
 const LIMITS: &str = "Limits";
 
-/// How a stream is read.
-#[derive(Args, Debug)]
-pub struct Wire {
+/// The formats that an input may be in.
+#[derive(Args, Clone, Debug)]
+pub struct GivenFormats {
     /// The wire format: `toolstream formats` lists them
     ///
     /// `text` is plain text. A FILE is a format of your own in TOML: `toolstream formats FILE` checks
-    /// it. By default the format is found out; `toolstream detect` says which it is, and why.
+    /// it. By default the format is found out; `toolstream detect` says which it is, and why. Of
+    /// several `-f`, or `-f FILE -f auto`, it is found out, too, and these are tried first.
     #[arg(short, long, value_name = "NAME|FILE", default_value = "auto", value_parser = value::format_or_file(), hide_possible_values = true, help_heading = READING)]
-    pub format: Auto<Format>,
+    pub format: Vec<Auto<Format>>,
+}
+
+/// How a stream is read.
+#[derive(Args, Debug)]
+pub struct Wire {
+    /// The formats that it may be in.
+    #[command(flatten)]
+    pub formats: GivenFormats,
 
     /// How records are separated
     #[arg(short = 'F', long, value_name = "NAME", default_value = "auto", value_parser = value::framing(), help_heading = READING)]

@@ -30,7 +30,7 @@ pub(super) fn agent(args: &Agent) -> anyhow::Result<u8> {
         max_repeats: args.max_repeats,
         ..running
     };
-    let mut config = request::config(args.wire.config());
+    let mut config = request::config(args.wire.config()?);
     config.assembly.choice = Some(0);
     config.assembly.deltas = args.show;
     let options = Loop {
@@ -135,7 +135,7 @@ fn first_request(args: &Agent) -> anyhow::Result<First> {
         (Some(file), form) => {
             let (body, bytes) = read_request(file)?;
             let words = args.command.iter().filter_map(|word| word.to_str());
-            let row = row(&body, form.flatten().or(args.wire.format), words);
+            let row = row(&body, form.flatten().or(args.wire.formats.asked()), words);
             (body, Some(bytes), row)
         }
         (None, form) => {

@@ -51,7 +51,7 @@ pub(super) fn convert(args: &Convert) -> anyhow::Result<u8> {
     };
     let finds = may_be_cassette(&config);
     let to = (&mut io::stderr() as &mut dyn Write, &mut rest);
-    let signal = inputs.each(name, config.format, finds, to, &mut read).map_err(lost)?;
+    let signal = inputs.each(name, &config.formats(), finds, to, &mut read).map_err(lost)?;
     drop(sink);
     status.add(rest);
     for line in lines(writing, &losses) {

@@ -7,15 +7,15 @@ use serde::Serialize;
 use crate::cli::Detect;
 use crate::commands::exchanges::{Stream, StreamSource};
 use crate::commands::{Inputs, conclude, lost, shown};
-use crate::detect::{self, Verdict};
+use crate::detect::{self, KnownFormats, Verdict};
 use crate::event::Code;
-use crate::format::Format;
 use crate::io::{BufferedOutput, Ended, Input, Read, die, report_error, report_on};
 use crate::json;
 use crate::status::{Outcome, Status};
 
 pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
-    let inputs = Inputs::with_folders(&args.files)?;
+    let formats = args.formats.formats()?;
+    let inputs = Inputs::with_folders(&args.files, &formats)?;
     let mut out = BufferedOutput::standard();
     let mut status = Status::default();
     let mut separator = "";
@@ -30,7 +30,7 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
                     return Ok(None);
                 }
             };
-            let mut look = HeadVerdict { own: args.format, ..HeadVerdict::default() };
+            let mut look = HeadVerdict { formats: formats.clone(), ..HeadVerdict::default() };
             let ended = look.read(&mut input);
             let signal = conclude(&ended, &name, stderr, status);
             if signal.is_some() || matches!(ended, Ended::Unreadable(_)) {
@@ -45,7 +45,7 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
             Ok(None)
         };
         let to = (&mut io::stderr() as &mut dyn Write, &mut status);
-        if let Some(signal) = inputs.each(name, args.format, true, to, &mut read).map_err(lost)? {
+        if let Some(signal) = inputs.each(name, &formats, true, to, &mut read).map_err(lost)? {
             die(signal);
         }
     }
@@ -55,8 +55,8 @@ pub(super) fn detect(args: &Detect) -> anyhow::Result<u8> {
 /// The head of an input, and the verdict on it.
 #[derive(Default)]
 struct HeadVerdict {
-    /// The format that is tried first.
-    own: Option<&'static Format>,
+    /// The formats that are tried first.
+    formats: KnownFormats,
     head: Vec<u8>,
     verdict: Verdict,
 }
@@ -71,14 +71,14 @@ impl HeadVerdict {
             match input.read(&mut buffer) {
                 Ok(Read::Bytes) => self.head.extend_from_slice(&buffer),
                 Ok(Read::End) => {
-                    self.verdict = detect::explain_with(self.own, &self.head, true);
+                    self.verdict = detect::explain_of(&self.formats, &self.head, true);
                     return Ended::Well;
                 }
                 Ok(Read::Signal(signal)) => return Ended::BySignal(signal),
                 Err(error) => return Ended::Unreadable(error),
             }
             if self.head.len() >= enough {
-                self.verdict = detect::explain_with(self.own, &self.head, false);
+                self.verdict = detect::explain_of(&self.formats, &self.head, false);
                 enough = self.head.len() * 2;
                 if self.verdict.is_final() {
                     return Ended::Well;

@@ -8,10 +8,9 @@ use anyhow::{Context, anyhow, bail};
 use crate::cassette::{self, Broken, Cassette, CassetteSearch, Exchange, Why};
 use crate::commands::{Inputs, shown};
 use crate::cut::{Cut as _, until};
-use crate::detect;
+use crate::detect::{self, KnownFormats};
 use crate::dressing::From;
 use crate::event::{Code, Failure};
-use crate::format::Format;
 use crate::io::{Input, Progress, Read, Signals, report_on};
 use crate::pipeline::Config;
 use crate::sink::{self, Clock, Sink};
@@ -128,9 +127,9 @@ fn look<'s>(mut input: Input<'s>) -> Opened<'s, 's> {
     }
 }
 
-/// True if an answer is a model's, or an error of an API: in a known format, that is to say, which
-/// this one may be, or the failure of what was posted, as models are asked, whatever it says.
-pub(super) fn is_answer(exchange: &Exchange, own: Option<&'static Format>) -> bool {
+/// True if an answer is a model's, or an error of an API: in one of these formats or a known one, that
+/// is to say, or the failure of what was posted, as models are asked, whatever it says.
+pub(super) fn is_answer(exchange: &Exchange, formats: &KnownFormats) -> bool {
     if exchange.status >= 400 && exchange.method == "POST" {
         return true;
     }
@@ -145,7 +144,7 @@ pub(super) fn is_answer(exchange: &Exchange, own: Option<&'static Format>) -> bo
         head.truncate(size);
         head.extend_from_slice(body.before(window));
         let ended = window >= body.len();
-        let verdict = detect::explain_with(own, &head, ended);
+        let verdict = detect::explain_of(formats, &head, ended);
         if ended || verdict.is_final() {
             return !matches!(verdict.format.as_str(), "unknown" | "text");
         }
@@ -220,12 +219,12 @@ impl Passed {
 
 impl Inputs<'_> {
     /// Reads an input: as one part, or each answer of a model in it as one, in order. What is no
-    /// model's is passed over, and said. `own` is a format that is tried first; with `finds` an input
+    /// model's is passed over, and said. It may be in `formats`; with `finds` an input
     /// is looked into, and else it is read as it is, unless it names an exchange.
     pub(super) fn each(
         &self,
         name: &str,
-        own: Option<&'static Format>,
+        formats: &KnownFormats,
         finds: bool,
         (stderr, status): (&mut dyn Write, &mut Status),
         read: &mut ReadSource<'_>,
@@ -265,7 +264,7 @@ impl Inputs<'_> {
                 continue;
             }
             let whole = format!("{path}#{}", exchange.number);
-            let is_answer = is_answer(&exchange, own);
+            let is_answer = is_answer(&exchange, formats);
             if let Some(undecoded) = exchange.undecoded().filter(|_| !is_answer) {
                 let signal = self.broken(undecoded, &whole, (&mut *stderr, &mut *status), read)?;
                 if signal.is_some() || number.is_some() {

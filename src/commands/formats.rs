@@ -113,6 +113,9 @@ struct ListedRow {
     /// What shows a user's own format, in which there is no mistake.
     #[serde(skip)]
     known_by: Option<String>,
+    /// The built-in formats before which it takes a record.
+    #[serde(skip)]
+    overlaps: Vec<&'static str>,
 }
 
 impl Listing {
@@ -120,7 +123,8 @@ impl Listing {
     fn new(own: Option<&'static Format>) -> Self {
         if let Some(format) = own {
             let known_by = format.known_by();
-            let row = ListedRow { known_by, ..ListedRow::of(format) };
+            let overlaps = format.overlaps();
+            let row = ListedRow { known_by, overlaps, ..ListedRow::of(format) };
             return Listing { formats: vec![row], ..Listing::default() };
         }
         let framings = FRAMINGS.iter().map(|row| ListedRow {
@@ -264,6 +268,7 @@ impl ListedRow {
         part("told by", self.evidence);
         if let Some(known_by) = &self.known_by {
             part("known by", Some(&[known_by]));
+            part("hides", Some(&self.overlaps));
             part("checked", Some(&["no mistake was found"]));
         }
         part("see", self.link.as_ref().map(slice::from_ref));

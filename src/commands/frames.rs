@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::cli::Frames;
-use crate::detect::AutoFramer;
+use crate::detect::{AutoFramer, KnownFormats};
 use crate::event::Code;
 use crate::frame::{FaultKind, FrameConfig, Framed};
 use crate::io::{BufferedOutput, Task, die, pump, report_error, report_on};
@@ -14,7 +14,7 @@ use crate::commands::exchanges::{Stream, StreamSource};
 use crate::commands::{Inputs, conclude, lost};
 
 pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
-    let inputs = Inputs::with_folders(&args.files)?;
+    let inputs = Inputs::with_folders(&args.files, &KnownFormats::default())?;
     let mut out = BufferedOutput::standard();
     let mut status = Status::new(args.strict);
     let (strict, max_event) = (args.strict, args.max_event.0);
@@ -45,7 +45,9 @@ pub(super) fn frames(args: &Frames) -> anyhow::Result<u8> {
         };
         let to = (&mut io::stderr() as &mut dyn Write, &mut status);
         let finds = args.framing.is_none();
-        if let Some(signal) = inputs.each(name, None, finds, to, &mut read).map_err(lost)? {
+        if let Some(signal) =
+            inputs.each(name, &KnownFormats::default(), finds, to, &mut read).map_err(lost)?
+        {
             die(signal);
         }
     }

@@ -193,6 +193,7 @@ mod tests {
     use super::*;
     use crate::capture::Capture;
     use crate::cli::Replay;
+    use crate::detect::KnownFormats;
 
     #[derive(clap::Parser)]
     struct Arguments {
@@ -219,7 +220,7 @@ mod tests {
         let text = "x".repeat(size);
         let stream =
             format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
-        let captures = vec![Capture::new("a", stream.into_bytes())];
+        let captures = vec![Capture::new("a", stream.into_bytes(), &KnownFormats::default())];
         let arguments = ["replay", "a"].iter().chain(options);
         let Arguments { replay } = Arguments::parse_from(arguments);
         let mut service = Service::new(&replay, captures, None).unwrap();

@@ -135,9 +135,9 @@ struct Job<'a> {
 
 impl<'a> Job<'a> {
     fn new(reading: &'a ReadOptions, config: Config, print: Print<'a>) -> anyhow::Result<Self> {
-        let (inputs, sum) = (Inputs::with_folders(&reading.files)?, Mutex::default());
+        let inputs = Inputs::with_folders(&reading.files, &config.formats())?;
         let wants_answer = false;
-        Ok(Job { inputs, reading, print, config, wants_answer, sum })
+        Ok(Job { inputs, reading, print, config, wants_answer, sum: Mutex::default() })
     }
 
     /// Reads one input after the other.
@@ -183,7 +183,7 @@ impl<'a> Job<'a> {
         to: (&mut dyn Write, &mut Status),
         read: &mut ReadSource<'_>,
     ) -> io::Result<Option<i32>> {
-        self.inputs.each(name, self.config.format, may_be_cassette(&self.config), to, read)
+        self.inputs.each(name, &self.config.formats(), may_be_cassette(&self.config), to, read)
     }
 
     /// Reads one part to its end. Fails only if writing does.

@@ -37,6 +37,7 @@ use anyhow::bail;
 use clap::{ColorChoice, CommandFactory};
 
 use crate::cli::{Cli, Command, Late};
+use crate::detect::KnownFormats;
 use crate::io::{
     BufferedOutput, Ended, Input, SIGPIPE, STANDARD_INPUT, Signals, Stalled, begin, die, report,
     report_lines, report_on,
@@ -211,10 +212,11 @@ impl<'a> Inputs<'a> {
     }
 
     /// Takes the captures in each folder that is named, as `check` does, in its place.
-    fn with_folders(files: &'a [String]) -> anyhow::Result<Self> {
+    fn with_folders(files: &'a [String], formats: &KnownFormats) -> anyhow::Result<Self> {
         let mut inputs = Inputs::new(files)?;
         if files.iter().any(|name| Path::new(name).is_dir()) {
-            inputs.names = check::with_captures(files)?.into_iter().map(Cow::Owned).collect();
+            inputs.names =
+                check::with_captures(files, formats)?.into_iter().map(Cow::Owned).collect();
         }
         Ok(inputs)
     }

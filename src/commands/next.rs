@@ -171,7 +171,7 @@ fn read_answer(
     out: &mut dyn Sink,
     status: &mut Status,
 ) -> anyhow::Result<LastMessage> {
-    let mut config = request::config(args.wire.config());
+    let mut config = request::config(args.wire.config()?);
     config.assembly.choice = Some(args.choice);
     let mut input = open_one(file, signals)?;
     let progress = Progress::new(shown(file), input.size());

@@ -21,6 +21,7 @@ use crate::status::Outcome;
 
 pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
     let signals = Signals::listen()?;
+    let formats = args.formats.formats()?;
     let is_server = args.http || args.listen.is_some();
     if args.files.iter().any(|name| name == "-") {
         if args.http {
@@ -32,15 +33,16 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
     if is_server && let Some(exchanges) = recorded(args, &mut piped, &signals)? {
         let service = match args.by {
             None => {
-                let tape = Tape::new(exchanges, &args.play()).map_err(|why| anyhow!(why))?;
+                let tape =
+                    Tape::new(exchanges, &args.play(), &formats).map_err(|why| anyhow!(why))?;
                 Service::new(args, Vec::new(), Some(tape))?
             }
             Some(_) => {
                 let mut answers = exchanges;
-                answers.retain(|(_, exchange)| is_answer(exchange, None));
+                answers.retain(|(_, exchange)| is_answer(exchange, &formats));
                 let capture = |(name, exchange): (String, Exchange)| {
                     let bytes = [exchange.head(), exchange.body].concat();
-                    Capture::new(&name, bytes).into_responses()
+                    Capture::new(&name, bytes, &formats).into_responses()
                 };
                 Service::new(args, answers.into_iter().flat_map(capture).collect(), None)?
             }
@@ -54,15 +56,15 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
         let play = Play { hangs, ..args.play() };
         let read = match exchange(name, &signals)? {
             Some(exchange) if is_server => {
-                Ok(Capture::new(name, [exchange.head(), exchange.body].concat()))
+                Ok(Capture::new(name, [exchange.head(), exchange.body].concat(), &formats))
             }
-            Some(exchange) => Ok(Capture::new(name, exchange.body)),
+            Some(exchange) => Ok(Capture::new(name, exchange.body, &formats)),
             None if name == "-"
                 && let Some(bytes) = piped.take() =>
             {
-                Ok(Capture::new(name, bytes))
+                Ok(Capture::new(name, bytes, &formats))
             }
-            None => Capture::read(name, matches!(play.tempo, Tempo::Recorded(_))),
+            None => Capture::read(name, matches!(play.tempo, Tempo::Recorded(_)), &formats),
         };
         let capture = match read {
             Ok(capture) => capture,

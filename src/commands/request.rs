@@ -34,7 +34,7 @@ pub(super) fn read_request(path: &str) -> anyhow::Result<(RequestBody, Vec<u8>)>
 
 /// Returns the format of bytes that are a stream or a log.
 fn answer(bytes: &[u8]) -> Option<String> {
-    let format = detect::explain_with(None, bytes, true).format;
+    let format = detect::explain(bytes, true).format;
     Some(format).filter(|format| !matches!(format.as_str(), "unknown" | "text"))
 }
 

@@ -4,7 +4,8 @@ use std::io;
 
 use crate::cut::Cut as _;
 use crate::detect::WINDOW;
-use crate::detect::record::{candidates, damaged, see_record};
+use crate::detect::formats::KnownFormats;
+use crate::detect::record::see_record;
 use crate::detect::stray::{Stray, StrayRecord};
 use crate::event::{Code, Failure, Kind, mask};
 use crate::format::format::{Decoder, Format, Record};
@@ -16,7 +17,7 @@ use crate::json::{self, Str};
 
 /// A decoder of any format.
 pub(crate) struct AutoDecoder {
-    wanted: Option<&'static Format>,
+    known: KnownFormats,
     /// True if our own events are found out.
     finds_ours: bool,
     /// The frames that did not show the format.
@@ -102,28 +103,24 @@ fn is_request(data: &[u8]) -> bool {
 }
 
 impl AutoDecoder {
-    /// Returns a decoder that detects the format, our own events if `finds_ours`, or takes the one
-    /// that is wanted.
-    pub(crate) fn new(wanted: Option<&'static Format>, finds_ours: bool) -> Self {
-        AutoDecoder {
-            wanted,
-            finds_ours,
-            held: Vec::new(),
-            chosen: None,
-            state: DecoderState::Open,
-        }
+    /// Returns a decoder that takes the format that is asked for, or detects it, our own events if
+    /// `finds_ours`.
+    pub(crate) fn new(known: KnownFormats, finds_ours: bool) -> Self {
+        AutoDecoder { known, finds_ours, held: Vec::new(), chosen: None, state: DecoderState::Open }
     }
 
     /// A message has ended: a record of another provider's, which is none of this one's, shows the
     /// format of those that follow.
     pub(crate) fn reopen(&mut self, frame: &Frame<'_>) {
         let is_providers = |row: &&Format| row.request.is_some();
-        let Some(chosen) = self.chosen.filter(|row| self.wanted.is_none() && is_providers(row))
+        let Some(chosen) =
+            self.chosen.filter(|row| self.known.asked.is_none() && is_providers(row))
         else {
             return;
         };
         let is_anothers = see_record(frame, |record| {
-            !chosen.accepts(record) && candidates(record).next().as_ref().is_some_and(is_providers)
+            !chosen.accepts(record)
+                && self.known.of(record).next().as_ref().is_some_and(is_providers)
         });
         if is_anothers {
             (self.chosen, self.state) = (None, DecoderState::Open);
@@ -137,10 +134,10 @@ impl AutoDecoder {
 
     /// Returns the row of a stream that begins with this record: nothing if the
     /// record does not show it, and a message if the input looks like another
-    /// format than the one that is wanted. An error is one in any format.
+    /// format than the one that is asked for. An error is one in any format.
     fn choose(&self, record: &Record<'_>) -> Result<Option<&'static Format>, String> {
-        let found = candidates(record).next();
-        let Some(wanted) = self.wanted else {
+        let found = self.known.of(record).next();
+        let Some(asked) = self.known.asked else {
             return match found.filter(|row| row.is_ours && !self.finds_ours) {
                 Some(row) => Err(format!(
                     "these are events of toolstream: an answer that holds them is not trusted; if \
@@ -151,14 +148,14 @@ impl AutoDecoder {
             };
         };
         match found {
-            _ if wanted.accepts(record) || wanted.has_rule_for(record) => Ok(Some(wanted)),
+            _ if asked.accepts(record) || asked.has_rule_for(record) => Ok(Some(asked)),
             Some(row) if row.is_of_errors() => Ok(found),
             Some(row) => Err(format!(
                 "--format {} was asked for, but the input looks like {}",
-                wanted.name, row.name
+                asked.name, row.name
             )),
             None if !record.is_object() => Ok(None),
-            None => Ok(Some(wanted)),
+            None => Ok(Some(asked)),
         }
     }
 
@@ -186,7 +183,7 @@ impl AutoDecoder {
             return self.fail(REQUEST, offset, out);
         }
         let is_whole = std::str::from_utf8(&first.data).is_ok_and(json::is_json);
-        if let Some(format) = damaged(&first.data).filter(|_| !is_whole) {
+        if let Some(format) = self.known.of_damaged(&first.data).filter(|_| !is_whole) {
             let message =
                 format!("the first record begins as one of {}, and is not JSON", format.name);
             return self.fail(&message, offset, out);
@@ -241,16 +238,16 @@ impl Decoder for AutoDecoder {
         self.chosen = Some(row).filter(|_| is_format);
         let offset = out.offset;
         // An error in a format that was asked for goes by its name.
-        if let Some(wanted) = self.wanted.filter(|_| !is_format) {
-            out.start(wanted.name, None, None)?;
+        if let Some(asked) = self.known.asked.filter(|_| !is_format) {
+            out.start(asked.name, None, None)?;
         }
         for held in std::mem::take(&mut self.held) {
             out.offset = held.offset;
             decoder.feed(held.frame(), out)?;
         }
         out.offset = offset;
-        if frame.framing.is_text() && self.wanted.is_none() {
-            self.state = DecoderState::Text(decoder, Stray::new(frame.offset));
+        if frame.framing.is_text() && self.known.asked.is_none() {
+            self.state = DecoderState::Text(decoder, Stray::new(frame.offset, self.known.clone()));
             return self.feed(frame, out);
         }
         decoder.feed(frame, out)?;

@@ -3,12 +3,10 @@
 use std::io;
 
 use crate::detect::decoder::{MOST_UNKNOWN, is_nothing};
-use crate::detect::record::{candidates, see_record};
+use crate::detect::formats::KnownFormats;
+use crate::detect::record::see_record;
 use crate::detect::{AutoFramer, WINDOW};
-use crate::format::{
-    self,
-    format::{Format, Record},
-};
+use crate::format::format::{Format, Record};
 use crate::frame::{Fault, FaultKind, Frame, FrameConfig, Framed};
 use crate::json;
 
@@ -23,6 +21,8 @@ pub struct Verdict {
     pub evidence: Vec<String>,
     /// Other formats that its first record could be in.
     pub alternatives: Vec<String>,
+    /// The format. After an error body, another one may come.
+    pub(crate) row: Option<&'static Format>,
     /// True if it is unknown, whatever follows.
     pub(crate) is_given_up: bool,
 }
@@ -31,23 +31,22 @@ impl Verdict {
     /// True if no more of the input changes it: the format is known, and is not that of an error,
     /// which a message of any format may follow, or no more is looked at.
     pub fn is_final(&self) -> bool {
-        let is_of_errors = || format::find(&self.format).is_some_and(Format::is_of_errors);
-        self.is_given_up || self.format != "unknown" && !is_of_errors()
+        self.is_given_up || self.row.is_some_and(|row| !row.is_of_errors())
     }
 }
 
 /// Returns what an input is that begins with `head`, and is no longer if
 /// `ended`.
 pub fn explain(head: &[u8], ended: bool) -> Verdict {
-    explain_with(None, head, ended)
+    explain_of(&KnownFormats::default(), head, ended)
 }
 
-/// The same, where a user's own format comes before all others.
-pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: bool) -> Verdict {
+/// The same, where the input may be in these formats.
+pub(crate) fn explain_of(formats: &KnownFormats, head: &[u8], ended: bool) -> Verdict {
     let verdict =
         Verdict { framing: "unknown".into(), format: "unknown".into(), ..Verdict::default() };
-    let mut search = VerdictSearch { own, verdict, row: None, unknown: 0, is_over: false };
-    let mut framer = AutoFramer::new(None, FrameConfig::default());
+    let mut search = VerdictSearch { formats, verdict, unknown: 0, is_over: false };
+    let mut framer = AutoFramer::new(None, FrameConfig::default()).knowing(formats.clone());
     let mut see = |framed: Framed<'_>| {
         match framed {
             Framed::Frame(frame) => search.see(&frame),
@@ -73,18 +72,16 @@ pub(crate) fn explain_with(own: Option<&'static Format>, head: &[u8], ended: boo
 
 /// A verdict in the making: it looks at as many records as
 /// [`crate::detect::AutoDecoder`] does.
-struct VerdictSearch {
-    own: Option<&'static Format>,
+struct VerdictSearch<'f> {
+    formats: &'f KnownFormats,
     verdict: Verdict,
-    /// The row of the format. After an error body, another one may come.
-    row: Option<&'static Format>,
     /// The number of records that were in no known format.
     unknown: usize,
     /// True if nothing more is read, not even another response.
     is_over: bool,
 }
 
-impl VerdictSearch {
+impl VerdictSearch<'_> {
     /// Notes why no frame was read so far.
     fn see_fault(&mut self, fault: Fault<'_>) {
         if !self.is_over && !self.verdict.is_final() {
@@ -106,14 +103,13 @@ impl VerdictSearch {
             return;
         }
         see_record(frame, |record| {
-            let own = self.own.filter(|row| row.accepts(record) || row.has_rule_for(record));
-            let mut found = own.into_iter().chain(candidates(record));
-            let Some(row) = found.next().filter(|row| self.row != Some(*row)) else {
-                self.unknown += usize::from(self.row.is_none() && !is_nothing(frame));
+            let mut found = self.formats.of_first(record);
+            let Some(row) = found.next().filter(|row| self.verdict.row != Some(*row)) else {
+                self.unknown += usize::from(self.verdict.row.is_none() && !is_nothing(frame));
                 self.verdict.is_given_up = self.unknown >= MOST_UNKNOWN;
                 return;
             };
-            self.row = Some(row);
+            self.verdict.row = Some(row);
             self.verdict.format = row.name.into();
             self.verdict.evidence.extend(evidence(row, record));
             self.verdict.alternatives = found.map(|row| row.name.to_owned()).collect();
@@ -127,9 +123,11 @@ fn evidence(format: &Format, record: &Record<'_>) -> Vec<String> {
     if !record.event_type.is_empty() {
         seen.push(format!("the first event is named {}", json::quote(record.event_type)));
     }
-    for key in ["type", "object", "event_type"] {
-        if let Some(value) = record.text(key) {
-            seen.push(format!("the first record has {key} {}", json::quote(&value)));
+    let usual = ["type", "object", "event_type"];
+    let of_row = format.row().map_or(&[][..], |row| row.spec.kind);
+    for places in usual.iter().chain(of_row.iter().filter(|places| !usual.contains(places))) {
+        if let Some(value) = record.at(places).and_then(json::string) {
+            seen.push(format!("the first record has {places} {}", json::quote(&value)));
         }
     }
     let paths = format

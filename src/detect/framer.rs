@@ -6,8 +6,8 @@ use std::io;
 
 use crate::cut::Cut as _;
 use crate::detect::decoder::MOST_UNKNOWN;
+use crate::detect::formats::KnownFormats;
 use crate::detect::leading::{LeadingLines, Looks, Skipped, first, holds_known};
-use crate::detect::record::damaged;
 use crate::detect::reject::Rejected;
 use crate::detect::{WINDOW, reject};
 use crate::event::WarningCode;
@@ -20,6 +20,7 @@ use crate::frame::{
 /// A framer of any framing.
 pub struct AutoFramer {
     wanted: Option<&'static Framing>,
+    known: KnownFormats,
     /// True if JSON that is in no known format is text.
     is_text_else: bool,
     config: FrameConfig,
@@ -61,6 +62,7 @@ impl AutoFramer {
         let text = wanted.filter(|framing| framing.is_text());
         AutoFramer {
             wanted,
+            known: KnownFormats::default(),
             is_text_else: false,
             config,
             beginning: LeadingLines::new(wanted.is_none()),
@@ -71,6 +73,12 @@ impl AutoFramer {
             places: BodyPlaces::new(0),
             looks: Looks::default(),
         }
+    }
+
+    /// Returns one that knows these formats.
+    #[must_use]
+    pub(crate) fn knowing(self, known: KnownFormats) -> Self {
+        AutoFramer { known, ..self }
     }
 
     /// Returns one that takes JSON for plain text where it is in no known format.
@@ -107,8 +115,10 @@ impl AutoFramer {
     fn choose(&self, ended: bool) -> Option<Result<&'static Framing, Rejected>> {
         let head = self.head.before(WINDOW);
         let Some(wanted) = self.wanted else {
-            return match detect(head, ended)? {
-                Ok(found) if self.is_text_else => Some(Ok(or_text(found, head, ended)?)),
+            return match detect(head, ended, &self.known)? {
+                Ok(found) if self.is_text_else => {
+                    Some(Ok(or_text(found, head, ended, &self.known)?))
+                }
                 found => Some(found),
             };
         };
@@ -204,7 +214,7 @@ impl AutoFramer {
         bytes: &'b [u8],
         out: &mut FrameOut<'_>,
     ) -> io::Result<Cow<'b, [u8]>> {
-        let (input, skipped) = self.beginning.take(bytes);
+        let (input, skipped) = self.beginning.take(bytes, &self.known);
         self.note_skipped(skipped, out)?;
         Ok(input)
     }
@@ -308,7 +318,7 @@ impl AutoFramer {
     /// The input has ended: emits what was held back, or a fault that names what
     /// is missing.
     pub fn finish(&mut self, out: &mut FrameOut<'_>) -> io::Result<()> {
-        let (input, skipped) = self.beginning.end();
+        let (input, skipped) = self.beginning.end(&self.known);
         self.note_skipped(skipped, out)?;
         self.feed_input(&input, out)?;
         loop {
@@ -340,7 +350,11 @@ impl AutoFramer {
 
 /// Detects the framing of an input that begins with these bytes. One that only plain text fits may
 /// be no stream.
-fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>> {
+fn detect(
+    head: &[u8],
+    ended: bool,
+    known: &KnownFormats,
+) -> Option<Result<&'static Framing, Rejected>> {
     let found = first(head, ended)?;
     if !found.is_text() {
         return Some(Ok(found));
@@ -348,19 +362,24 @@ fn detect(head: &[u8], ended: bool) -> Option<Result<&'static Framing, Rejected>
     match reject::find(head, ended) {
         Some(Ok(rejected)) => Some(Err(rejected)),
         Some(Err(())) => None,
-        None if damaged(skip_blank(head)).is_some() => Some(Ok(NDJSON)),
+        None if known.of_damaged(skip_blank(head)).is_some() => Some(Ok(NDJSON)),
         None => Some(Ok(found)),
     }
 }
 
 /// Returns the framing that was found, or that of text where it is JSON's and no record is in a known
 /// format; nothing while one may be.
-fn or_text(found: &'static Framing, head: &[u8], ended: bool) -> Option<&'static Framing> {
+fn or_text(
+    found: &'static Framing,
+    head: &[u8],
+    ended: bool,
+    known: &KnownFormats,
+) -> Option<&'static Framing> {
     let is_json = matches!(found.content, Content::Json) && !found.idle.starts_with(':');
     if !is_json {
         return Some(found);
     }
-    match holds_known(found, head, MOST_UNKNOWN) {
+    match holds_known(found, head, MOST_UNKNOWN, known) {
         None if !ended => None,
         Some(true) => Some(found),
         _ => FRAMINGS.iter().copied().find(|framing| framing.is_text()),

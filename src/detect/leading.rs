@@ -7,9 +7,9 @@ use memchr::memchr_iter;
 
 use crate::cut::{Cut as _, until};
 use crate::detect::WINDOW;
-use crate::detect::record::{candidates, see_record};
+use crate::detect::formats::KnownFormats;
+use crate::detect::record::see_record;
 use crate::event::mask;
-use crate::format::table::FORMATS;
 use crate::frame::http::begins_head;
 use crate::frame::{Content, FRAMINGS, FrameConfig, Framed, Framing, Leading, Sniff, leading};
 use crate::json;
@@ -56,30 +56,37 @@ impl LeadingLines {
     }
 
     /// Takes the next bytes, and returns those of the stream, with what came before it.
-    pub(super) fn take<'b>(&mut self, bytes: &'b [u8]) -> (Cow<'b, [u8]>, Option<Skipped>) {
+    pub(super) fn take<'b>(
+        &mut self,
+        bytes: &'b [u8],
+        known: &KnownFormats,
+    ) -> (Cow<'b, [u8]>, Option<Skipped>) {
         if self.is_over {
             return (Cow::Borrowed(bytes), None);
         }
         self.held.extend_from_slice(bytes);
         let length = self.held.len();
         if self.looks.may_look(length) {
-            self.decide(length >= WINDOW)
+            self.decide(length >= WINDOW, known)
         } else {
             (Cow::Borrowed(&[]), None)
         }
     }
 
     /// The input has ended: returns what is left of the stream, with what came before it.
-    pub(super) fn end(&mut self) -> (Cow<'static, [u8]>, Option<Skipped>) {
-        if self.is_over { (Cow::Borrowed(&[]), None) } else { self.decide(true) }
+    pub(super) fn end(&mut self, known: &KnownFormats) -> (Cow<'static, [u8]>, Option<Skipped>) {
+        if self.is_over { (Cow::Borrowed(&[]), None) } else { self.decide(true, known) }
     }
 
     /// Returns the beginning of the stream, if it is known where that is. No byte after the window
     /// counts: it may not have come yet.
-    fn decide<'b>(&mut self, ended: bool) -> (Cow<'b, [u8]>, Option<Skipped>) {
+    fn decide<'b>(
+        &mut self,
+        ended: bool,
+        known: &KnownFormats,
+    ) -> (Cow<'b, [u8]>, Option<Skipped>) {
         let head = self.held.before(WINDOW);
-        let banners = FORMATS.iter().flat_map(|format| format.banners).copied();
-        let size = match leading(head, ended, banners) {
+        let size = match leading(head, ended, known.banners()) {
             // The first line is a part of the stream itself.
             found
                 if found != Leading::None
@@ -88,7 +95,7 @@ impl LeadingLines {
                 0
             }
             Leading::Open if !ended => return (Cow::Borrowed(&[]), None),
-            Leading::Lines(size) => match is_stream(head.after(size), ended) {
+            Leading::Lines(size) => match is_stream(head.after(size), ended, known) {
                 Some(true) => size,
                 None if !ended => return (Cow::Borrowed(&[]), None),
                 _ => 0,
@@ -118,7 +125,7 @@ fn skipped(lines: &[u8]) -> Skipped {
 
 /// True if a stream begins here, or a body or the head of one; nothing while it may. What is JSON is
 /// one if its first record is of a known format, or if the input ended in it.
-fn is_stream(rest: &[u8], ended: bool) -> Option<bool> {
+fn is_stream(rest: &[u8], ended: bool, known: &KnownFormats) -> Option<bool> {
     match begins_head(rest) {
         Some(true) => return Some(true),
         None if !ended => return None,
@@ -131,12 +138,17 @@ fn is_stream(rest: &[u8], ended: bool) -> Option<bool> {
         _ if framing.idle.starts_with(':') => return Some(true),
         _ => {}
     }
-    holds_known(framing, rest, 1).or(ended.then_some(true))
+    holds_known(framing, rest, 1, known).or(ended.then_some(true))
 }
 
 /// True if one of the first records of a stream is of a known format, false if none of so many is;
 /// nothing while more may come.
-pub(super) fn holds_known(framing: &Framing, stream: &[u8], most: usize) -> Option<bool> {
+pub(super) fn holds_known(
+    framing: &Framing,
+    stream: &[u8],
+    most: usize,
+    known: &KnownFormats,
+) -> Option<bool> {
     let (mut is_known, mut count) = (false, 0);
     let mut framer = (framing.framer)(FrameConfig::default());
     // The closure never fails, and a framer only fails if it does.
@@ -145,7 +157,7 @@ pub(super) fn holds_known(framing: &Framing, stream: &[u8], most: usize) -> Opti
             && count < most
         {
             count += 1;
-            is_known |= see_record(&frame, |record| candidates(record).next().is_some());
+            is_known |= see_record(&frame, |record| known.of(record).next().is_some());
         }
         Ok(())
     });

@@ -5,6 +5,7 @@
 mod decoder;
 #[cfg(feature = "cli")]
 mod explain;
+mod formats;
 mod framer;
 mod leading;
 mod record;
@@ -13,9 +14,10 @@ mod stray;
 
 pub(crate) use decoder::AutoDecoder;
 #[cfg(feature = "cli")]
-pub(crate) use explain::explain_with;
+pub(crate) use explain::explain_of;
 #[cfg(feature = "cli")]
 pub use explain::{Verdict, explain};
+pub(crate) use formats::KnownFormats;
 pub use framer::AutoFramer;
 #[cfg(feature = "cli")]
 pub(crate) use framer::offsets;

@@ -3,8 +3,8 @@
 use memchr::{memchr, memmem};
 
 use crate::cut::Cut as _;
+use crate::detect::formats::KnownFormats;
 use crate::format::format::{Format, Record};
-use crate::format::table::FORMATS;
 use crate::frame::{Frame, NDJSON};
 use crate::json;
 
@@ -22,12 +22,6 @@ pub(super) fn see_record<R>(frame: &Frame<'_>, then: impl FnOnce(&Record<'_>) ->
     }
 }
 
-/// Returns the format of a record that is damaged: what is whole of it shows one.
-pub(super) fn damaged(data: &[u8]) -> Option<&'static Format> {
-    let part = json::whole_part(data);
-    candidates(&Record::new(&Frame::new(NDJSON, &part, 0))).next()
-}
-
 /// Returns what is found in the record that stands in a line after something else, if one does: after
 /// its last `data:`, or from the first brace on.
 pub(super) fn inside<R>(line: &[u8], find: impl FnOnce(&Record<'_>) -> Option<R>) -> Option<R> {
@@ -38,21 +32,16 @@ pub(super) fn inside<R>(line: &[u8], find: impl FnOnce(&Record<'_>) -> Option<R>
     see_record(&Frame::new(NDJSON, record, 0), find)
 }
 
-/// Returns the format of a record, if it is a known one and no error in any.
-pub(super) fn of_answers(record: &Record<'_>) -> Option<&'static Format> {
-    candidates(record).find(|row| !row.is_of_errors())
-}
-
-/// True if a record of this format, or of any if none is known, stands in a line after something else.
-pub(crate) fn holds_record(line: &[u8], format: Option<&'static Format>) -> bool {
+/// True if a record of the format, or of any if it is not known yet, stands in a line after something
+/// else.
+pub(crate) fn holds_record(
+    line: &[u8],
+    format: Option<&'static Format>,
+    known: &KnownFormats,
+) -> bool {
     let is_its = |record: &Record<'_>| match format {
         Some(format) => format.accepts(record),
-        None => of_answers(record).is_some(),
+        None => known.of_answer(record).is_some(),
     };
     inside(line, |record| Some(is_its(record))) == Some(true)
-}
-
-/// Returns the formats whose `sniff` accepts a record.
-pub(super) fn candidates(record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().copied().filter(|row| row.accepts(record))
 }

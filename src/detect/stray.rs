@@ -5,13 +5,15 @@ use memchr::{memchr, memchr3, memrchr};
 
 use crate::cut::Cut as _;
 use crate::detect::WINDOW;
-use crate::detect::record::{inside, of_answers, see_record};
+use crate::detect::formats::KnownFormats;
+use crate::detect::record::{inside, see_record};
 use crate::format::format::Format;
 use crate::frame::{Frame, NDJSON, is_of_log};
 
 /// Looks at each line of a text that comes in pieces.
 #[derive(Debug, Default)]
 pub(super) struct Stray {
+    known: KnownFormats,
     /// The offset of the next byte.
     offset: u64,
     line: LineKind,
@@ -46,8 +48,8 @@ pub(super) struct StrayRecord {
 
 impl Stray {
     /// Returns the state before a text that begins at this offset.
-    pub(super) fn new(offset: u64) -> Self {
-        Stray { offset, ..Stray::default() }
+    pub(super) fn new(offset: u64, known: KnownFormats) -> Self {
+        Stray { known, offset, ..Stray::default() }
     }
 
     /// Takes the next piece, and returns the first record that ends in it.
@@ -103,7 +105,7 @@ impl Stray {
         }
         let lines = std::mem::take(&mut self.lines);
         let (begin, end) = (self.begin, at + line.len() + usize::from(is_whole));
-        if is_over { None } else { see_record_at(&lines, begin, end) }
+        if is_over { None } else { self.see_record(&lines, begin, end) }
     }
 
     /// Returns the length of whole lines that hold nothing a record or a fence does.
@@ -122,7 +124,7 @@ impl Stray {
     pub(super) fn end(&mut self) -> Option<StrayRecord> {
         if !self.lines.is_empty() {
             let lines = std::mem::take(&mut self.lines);
-            if let Some(found) = see_record_at(&lines, self.begin, 0) {
+            if let Some(found) = self.see_record(&lines, self.begin, 0) {
                 return Some(found);
             }
         }
@@ -148,7 +150,7 @@ impl Stray {
             return None;
         }
         if is_of_log(text) {
-            let format = inside(text, of_answers)?;
+            let format = inside(text, |record| self.known.of_answer(record))?;
             return Some(StrayRecord { format, offset, end });
         }
         let record = text.strip_prefix(b"data:").unwrap_or(text).trim_ascii_start();
@@ -157,18 +159,18 @@ impl Stray {
             self.lines.clear();
             self.lines.extend_from_slice(b"{\n");
         }
-        see_record_at(record, offset, end)
+        self.see_record(record, offset, end)
     }
-}
 
-/// Returns the record that these bytes are, if they are in a known format.
-fn see_record_at(record: &[u8], offset: u64, end: usize) -> Option<StrayRecord> {
-    if !record.starts_with(b"{") {
-        return None;
+    /// Returns the record that these bytes are, if they are in a known format.
+    fn see_record(&self, record: &[u8], offset: u64, end: usize) -> Option<StrayRecord> {
+        if !record.starts_with(b"{") {
+            return None;
+        }
+        let frame = Frame::new(NDJSON, record, offset);
+        let format = see_record(&frame, |record| self.known.of_answer(record))?;
+        Some(StrayRecord { format, offset, end })
     }
-    let frame = Frame::new(NDJSON, record, offset);
-    let format = see_record(&frame, of_answers)?;
-    Some(StrayRecord { format, offset, end })
 }
 
 /// Returns the last line of some, without its end.

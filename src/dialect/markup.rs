@@ -8,7 +8,7 @@ use crate::dialect::body::calls::{self, TextCalls, warn};
 use crate::dialect::machine::DialectMachine;
 use crate::dialect::machine::markup_probe::MarkupProbe;
 use crate::dialect::spec::StartIn;
-use crate::dialect::table::Selection;
+use crate::dialect::table::{Selection, choose};
 use crate::event::{
     ByChoice, Code, Done, Emit, EmitPieces, Event, Failure, FinishReason, Kind, Loose, Pieces,
     Start, TOO_MANY_CHOICES, Text, WarningCode,
@@ -26,9 +26,16 @@ pub enum AtEnd {
     Stop,
 }
 
+/// Returns the dialect that a format names.
+fn of_format(name: &str) -> Selection {
+    choose(name).unwrap_or_default()
+}
+
 /// Reads calls, reasoning and metadata out of the answer's text.
 pub(crate) struct Markup {
     choice: Selection,
+    /// What is read in the open message.
+    chosen: Selection,
     start_in: Option<StartIn>,
     at_end: AtEnd,
     tools: Option<Arc<Tools>>,
@@ -56,6 +63,7 @@ impl Markup {
     ) -> Self {
         Markup {
             choice: *choice,
+            chosen: Selection::None,
             start_in,
             at_end,
             tools,
@@ -161,20 +169,25 @@ impl Markup {
     fn start(&mut self, start: Start<'_>, emit: &mut Emit) -> Done {
         let is_text = self.is_plain;
         let is_log = !start.framing.is_empty();
-        let dialect = match self.choice {
+        self.chosen = match self.choice {
             // What markup there was in a log's texts has been read.
-            _ if is_log => None,
-            Selection::Default if is_text => Some("auto"),
+            _ if is_log => Selection::None,
+            Selection::Default if is_text => Selection::Auto,
+            Selection::Default => start.dialect.map_or(Selection::Default, of_format),
+            choice => choice,
+        };
+        let dialect = match self.chosen {
             Selection::Auto => Some("auto"),
             Selection::Row(row) => Some(row.name),
             Selection::Default | Selection::None => None,
         };
         self.machines = dialect.map(|_| ByChoice::default());
-        let is_probed = matches!(self.choice, Selection::Default) && !is_text && !is_log;
+        let is_probed = matches!(self.chosen, Selection::Default);
         let mut probes = self.probes.take().unwrap_or_default();
         probes.clear();
         self.probes = is_probed.then_some(probes);
-        emit(&Kind::Start(Start { dialect: start.dialect.or(dialect), ..start }).into())
+        let dialect = if is_log { start.dialect } else { dialect };
+        emit(&Kind::Start(Start { dialect, ..start }).into())
     }
 
     fn is_probed(&self, choice: u64) -> bool {
@@ -200,7 +213,7 @@ impl Markup {
         }
         let machine = machines.or_insert_with(choice, || {
             let calls = TextCalls::new(self.tools.clone(), self.max_args);
-            match self.choice {
+            match self.chosen {
                 Selection::Row(row) => {
                     DialectMachine::new(row, self.start_in.unwrap_or(row.start_in), calls)
                 }

@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::cut::Cut as _;
+use crate::dialect::{self, DIALECTS};
 use crate::format::format::Record;
 use crate::format::machine::evidence;
 use crate::format::machine::rule::{each_place, each_place_of};
@@ -41,6 +42,8 @@ pub(in crate::format) fn mistake(spec: &'static Spec, text: &str) -> Option<RowE
             .or_else(|| groups(spec))
             .or_else(|| places(spec))
             .or_else(|| no_usage(spec))
+            .or_else(|| dialect(spec))
+            .or_else(|| unused(spec))
             .or_else(|| meanings(spec))
             .or_else(|| calls(spec))
             .or_else(|| keyed(spec, text))
@@ -202,6 +205,25 @@ fn no_usage(spec: &Spec) -> Option<Mistake> {
     (!is_used).then(|| Mistake::new(None, "usage", message))
 }
 
+/// Returns the dialect that is none, or whose calls would be run twice.
+fn dialect(spec: &Spec) -> Option<Mistake> {
+    let has_run = spec.log.is_some() || spec.hold || spec.executor.is_some();
+    let message = match spec.dialect {
+        "" => return None,
+        name if has_run => format!(
+            "calls that are found in text by `{name}` are the caller's: a row with `log`, `hold` or \
+             `executor` has no `dialect`"
+        ),
+        "auto" => return None,
+        name if dialect::find(name).is_some() => return None,
+        name => {
+            let names: Vec<&str> = DIALECTS.iter().map(|row| row.name).collect();
+            format!("no dialect is named `{name}`{}", similar(name, &names))
+        }
+    };
+    Some(Mistake::new(None, "dialect", message))
+}
+
 fn groups(spec: &Spec) -> Option<Mistake> {
     let names = || rules(spec).flat_map(|(rule, it)| it.each.iter().map(move |each| (rule, *each)));
     let of = |each| split_each(each).map(|(_, name)| name);
@@ -227,7 +249,11 @@ fn places(spec: &'static Spec) -> Option<Mistake> {
         let made = Some(places).filter(|it| wanted == Wanted::Something && is_made(it));
         let always =
             made.map(|it| format!("`{it}` is there in every record: it says nothing of one"));
-        found = found.take().or_else(|| flaw(places).or(always).map(mistake));
+        let of_several = Some(places).filter(|it| wanted == Wanted::Index && it.contains(" + "));
+        let of_several = of_several.map(|it| {
+            format!("`{it}` is no index: it is read as it stands, and a call's `key` of several is a list")
+        });
+        found = found.take().or_else(|| flaw(places).or(always).or(of_several).map(mistake));
     };
     each_place(spec, &mut |places, wanted| see(None, places, wanted));
     for (at, rule) in rules(spec) {
@@ -301,6 +327,36 @@ fn translated(path: &str) -> String {
 
 /// The places that are no paths.
 const WORDS: [&str; 6] = ["kind:", "kind:*", "event:", "key:", "data:", "call:"];
+
+/// Returns the first word that stands for nothing where it is, or says something of what no rule has.
+fn unused(spec: &'static Spec) -> Option<Mistake> {
+    let has = |is_it: fn(&Rule) -> bool| spec.rules().any(|(_, rule)| is_it(rule));
+    if spec.hold && !has(|rule| rule.call.is_some() || !rule.native.is_empty()) {
+        return Some(Mistake::new(None, "hold", "no rule has a `call` that could wait"));
+    }
+    if !spec.finish_words.is_empty() && !has(|rule| !rule.finish.is_empty()) {
+        let message = "no rule has `finish`, the place of these words";
+        return Some(Mistake::new(None, "finish_words", message));
+    }
+    rules(spec).find_map(|(at, rule)| {
+        let tool = rule.result.map(|result| result.name);
+        let mut found = None;
+        each_place_of(rule, spec, &mut |places, _| {
+            let message = paths(places).find_map(|path| match path {
+                "kind:*" if !rule.kind.contains('*') => {
+                    Some("`kind:*` stands for the `*` of the rule's `kind`, which has none")
+                }
+                "call:" if tool != Some(places) => {
+                    Some("`call:` is the tool of a log's last call: only a result's `name` has it")
+                }
+                "key:" => Some("`key:` is a `kind`: the member's name is `kind:` in its rules"),
+                _ => None,
+            });
+            found = found.take().or(message.map(|message| Mistake::new(Some(at), places, message)));
+        });
+        found
+    })
+}
 
 /// Returns the first word of a rule that means nothing in its row.
 fn meanings(spec: &Spec) -> Option<Mistake> {

@@ -98,6 +98,8 @@ pub struct Format {
     pub evidence: &'static [&'static str],
     /// The beginnings of lines that an agent prints before its log, on the same standard output.
     pub banners: &'static [&'static str],
+    /// The dialect of its text, if it is said here: a name, or `auto`.
+    pub dialect: Option<&'static str>,
     /// True if a stream whose first record is this one may be in this format. Where there is a
     /// [`Row`], that must say so too.
     pub sniff: fn(&Record<'_>) -> bool,
@@ -137,6 +139,7 @@ impl Format {
             link: "",
             evidence: &[],
             banners: &[],
+            dialect: None,
             sniff: |_| false,
             decoder,
             is_ours: false,
@@ -155,6 +158,8 @@ impl Format {
 }
 
 /// Rows are told apart by their names: no two have the same.
+impl Eq for Format {}
+
 impl PartialEq for Format {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

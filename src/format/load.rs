@@ -211,6 +211,25 @@ mod tests {
             "rule 1 of `on`: it reads `a`, which is `unread`",
         );
         check_rules("{ kind = 'a', release = true, end = true }", "the row has no `hold`");
+        check_rules(
+            "{ kind = 'a', call = { key = \"m + '/' + n\", name = 'f' }, end = true }",
+            "a call's `key` of several is a list",
+        );
+        check_rules("{ kind = 'a', choice = \"n + ''\", end = true }", "is no index");
+        check_rules("{ kind = 'a', text = 'kind:*', end = true }", "the `*` of the rule's `kind`");
+        check_rules("{ kind = 'a', text = 'call:', end = true }", "only a result's `name` has it");
+        check_rules(
+            "{ kind = 'a', text = 'key:', end = true }",
+            "line 3, column 29: rule 1 of `on`",
+        );
+        let of_row = |word: &str, part: &str| {
+            let rest = "on = [{ has = 'a', text = 'a', end = true }]";
+            check_error(&format!("name = 'x'\n{word}\n{rest}"), part);
+        };
+        of_row("hold = true", "line 2, column 1: no rule has a `call` that could wait");
+        of_row("finish_words = { a = 'stop' }", "line 2, column 1: no rule has `finish`");
+        of_row("dialect = 'hermse'", "no dialect is named `hermse`; similar: hermes");
+        of_row("dialect = 'hermes'\nlog = {}", "has no `dialect`");
         check_rules("{ kind = 'a', open = true, end = true }", "a block begins `at` the place");
         check_rules("{ kind = 'a', stop_sequence = 's', end = true }", "no rule has `finish`");
         let unused = "name = 'x'\non = [{ has = 'a', end = true }]\n[group.b]\non = []\n";

@@ -31,6 +31,8 @@ mod openai_chat;
 mod openai_messages;
 mod openai_responses;
 mod otel;
+#[cfg(feature = "cli")]
+mod overlap;
 mod place;
 pub(crate) mod repeatable;
 #[cfg(feature = "cli")]

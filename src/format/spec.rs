@@ -78,6 +78,8 @@ placed! {
         aliases: &'static [Word] = &[], "leak::texts", default;
         about: Word = "", "leak::text", default;
         link: Word = "", "leak::text", default;
+        /// The dialect of its text, or `auto`.
+        dialect: Word = "", "leak::text", default;
         /// Members of a first record that set it apart, for people.
         evidence: &'static [Word] = &[], "leak::texts", default;
         /// The beginnings of lines that an agent prints before its log, on the same standard output.

@@ -30,7 +30,7 @@ impl<'c> CaptureParts<'c> {
                 Ok(exchange) => exchange,
                 Err(broken) => return Some((None, Err(broken))),
             };
-            let stream = match is_answer(&exchange, config.format) {
+            let stream = match is_answer(&exchange, &config.formats()) {
                 true => Ok([exchange.head(), exchange.body].concat().into()),
                 false => Err(exchange.undecoded()?),
             };

@@ -11,7 +11,7 @@ use glob::Pattern;
 use crate::cassette::CassetteSearch;
 use crate::cli::Check;
 use crate::commands::check::settings::Folder;
-use crate::detect;
+use crate::detect::{self, KnownFormats};
 use crate::frame::FrameConfig;
 use crate::io::report_on;
 use crate::status::{Outcome, Status};
@@ -165,7 +165,10 @@ impl FoundCaptures {
 /// Returns the names of these files, and in place of each folder those of the captures in it. What
 /// holds no stream, log or cassette by its beginning is passed over, and counted on standard error. A
 /// folder without captures stays, as a name that can't be read.
-pub(in crate::commands) fn with_captures(names: &[String]) -> anyhow::Result<Vec<String>> {
+pub(in crate::commands) fn with_captures(
+    names: &[String],
+    formats: &KnownFormats,
+) -> anyhow::Result<Vec<String>> {
     let mut all = Vec::new();
     for name in names {
         if !Path::new(name).is_dir() {
@@ -177,7 +180,7 @@ pub(in crate::commands) fn with_captures(names: &[String]) -> anyhow::Result<Vec
         let before = all.len();
         let mut passed = found.passed.len();
         for CheckedFile { name, is_known, .. } in found.captures {
-            match Path::new(&name).exists() && (is_known || begins_stream(&name)) {
+            match Path::new(&name).exists() && (is_known || begins_stream(&name, formats)) {
                 true => all.push(name),
                 false => passed += 1,
             }
@@ -195,7 +198,7 @@ pub(in crate::commands) fn with_captures(names: &[String]) -> anyhow::Result<Vec
 
 /// True if a file begins as a stream, a log or a cassette does. Its first record may be as large as
 /// any: it is looked at again each time that as much again was read.
-fn begins_stream(name: &str) -> bool {
+fn begins_stream(name: &str, formats: &KnownFormats) -> bool {
     let Ok(mut file) = fs::File::open(name) else { return false };
     let (mut head, mut search) = (Vec::new(), CassetteSearch::default());
     let (mut size, most) = (detect::WINDOW, FrameConfig::default().max_event);
@@ -209,7 +212,7 @@ fn begins_stream(name: &str) -> bool {
         if matches!(found, Some(Some(_))) {
             return true;
         }
-        let verdict = detect::explain_with(None, &head, ended);
+        let verdict = detect::explain_of(formats, &head, ended);
         if ended || (found.is_some() && verdict.is_final()) {
             return !matches!(verdict.format.as_str(), "unknown" | "text");
         }

@@ -150,6 +150,7 @@ impl Format {
         let spec = row.spec;
         Format {
             banners: spec.banners,
+            dialect: if spec.dialect.is_empty() { None } else { Some(spec.dialect) },
             aliases: spec.aliases,
             about: spec.about,
             link: spec.link,

@@ -77,8 +77,8 @@ impl Lifecycle {
         }
         self.state = State::Open;
         id.unwrap_or_default().clone_into(&mut self.id);
-        let format = self.row.name;
-        let start = Start { format, id, model, created, input_tokens, ..Start::default() };
+        let Format { name: format, dialect, .. } = *self.row;
+        let start = Start { format, dialect, id, model, created, input_tokens, ..Start::default() };
         out.emit(0, Kind::Start(start))
     }
 

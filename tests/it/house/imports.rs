@@ -20,8 +20,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("tools", &["event", "json"]),
     ("frame", &["cut", "event", "json"]),
     ("io", &["cut", "event", "frame", "json"]),
-    ("format", &["cut", "event", "frame", "json", "leak", "nearest", "row_error"]),
     ("dialect", &["cut", "event", "json", "leak", "row_error", "scan", "tools"]),
+    ("format", &["cut", "dialect", "event", "frame", "json", "leak", "nearest", "row_error"]),
     ("dressing", &["cut", "dialect", "event", "format", "json", "leak", "row_error"]),
     ("assemble", &["cut", "event", "json", "tools"]),
     ("sink", &["cut", "event", "frame", "json"]),
@@ -60,8 +60,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "approval", "assemble", "capture", "cut", "dialect", "dressing", "format", "frame",
-            "json", "nearest", "pipeline", "row_error", "rows", "sink", "tools",
+            "approval", "assemble", "capture", "cut", "detect", "dialect", "dressing", "format",
+            "frame", "json", "nearest", "pipeline", "row_error", "rows", "sink", "tools",
         ],
     ),
     (
