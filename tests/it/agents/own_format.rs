@@ -135,3 +135,47 @@ fn an_answer_in_an_envelope_stays_as_its_provider_sent_it() {
     assert_eq!((run.code, run.err.as_str()), (Some(10), ""));
     assert!(run.out.contains("\"own\":1"), "{}", run.out);
 }
+
+#[test]
+fn several_formats_are_found_out() {
+    let scene = scene();
+    scene.write("chat.ndjson", "{\"message\":{\"content\":\"Hi\"},\"done\":true}\n");
+    let found = |formats: &[&str], name: &str| {
+        let run = scene.run(&[&["detect", "--json"], formats, &[name]].concat());
+        let verdict: Value = serde_json::from_str(&run.out).unwrap();
+        verdict["format"].as_str().unwrap().to_owned()
+    };
+    for formats in [["-f", "gate.toml", "-f", "auto"], ["-f", "auto", "-f", "gate.toml"]] {
+        assert_eq!(found(&formats, "2.sse"), "gate");
+        assert_eq!(found(&formats, "chat.ndjson"), "ollama-chat");
+    }
+    scene.write("other.toml", &format!("{FORMAT}\n# Another file."));
+    let run = scene.run(&["parse", "-f", "gate.toml", "-f", "other.toml", "2.sse"]);
+    assert_eq!(run.code, Some(2), "{}", run.err);
+    assert!(run.err.contains("two of the files have the name `gate`"), "{}", run.err);
+}
+
+/// A line before a stream is no answer, and a stream is no text: of an own format, too.
+#[test]
+fn lines_before_a_stream_of_an_own_format() {
+    let scene = scene();
+    scene.write("led.ndjson", &format!("gate 2.1\n{}", scene.read("2.sse")));
+    let run = scene.run(&["classify", "-f", "gate.toml", "-f", "auto", "led.ndjson"]);
+    assert_eq!(run.code, Some(3), "{}", run.out);
+    assert!(run.err.contains("a record of gate stands in"), "{}", run.err);
+    scene.write("gate.toml", &format!("banners = [\"gate \"]\n{FORMAT}"));
+    let run = scene.run(&["classify", "-f", "gate.toml", "led.ndjson"]);
+    assert!(run.out.contains("\"text\":\"Done.\""), "{}{}", run.out, run.err);
+}
+
+/// Its frames are counted, and its answers played one after the other.
+#[test]
+fn captures_of_an_own_format_are_played() {
+    let scene = scene();
+    let cut = scene.run(&["replay", "-f", "gate.toml", "--cut", "frame:1", "2.sse"]);
+    assert_eq!((cut.code, cut.out.lines().count()), (Some(0), 1), "{}", cut.err);
+    let server = ["replay", "-f", "gate.toml", "--by", "request", "--listen", "127.0.0.1:0"];
+    let ask = "for n in 1 2; do curl -sS $TOOLSTREAM_URL/v1/gate -d '{\"messages\":[]}'; done";
+    let run = scene.run(&[&server[..], &["1.sse", "2.sse", "--", "sh", "-c", ask]].concat());
+    assert_eq!(run.out, scene.read("1.sse") + &scene.read("2.sse"), "{}", run.err);
+}
