@@ -5,7 +5,7 @@ use std::{fmt, io};
 
 use crate::assemble::{self, Assembler};
 use crate::cut::Cut as _;
-use crate::detect::{AutoDecoder, AutoFramer, KnownFormats, holds_record};
+use crate::detect::{AutoDecoder, AutoFramer, KnownFormats};
 use crate::dialect::{self, Markup, Selection, spec::StartIn};
 use crate::dressing::{self, Dressing};
 use crate::event::{
@@ -47,7 +47,7 @@ pub struct Config {
     pub framing: Option<&'static frame::Framing>,
     /// The wire format; detected if there is none.
     pub format: Option<&'static format::Format>,
-    /// KnownFormats of the user's own, which detection tries before the built-in ones. A first record has to
+    /// Formats of the user's own, which detection tries before the built-in ones. A first record has to
     /// prove one: of `format`, any rule will do.
     pub own: Arc<[&'static format::Format]>,
     /// Find out, where no format is named, that the input is our own events. Where the input
@@ -481,7 +481,7 @@ impl Layers {
     fn fault(&mut self, fault: &Fault<'_>, sink: &mut dyn Sink) -> io::Result<()> {
         self.flush(sink)?;
         let is_note = matches!(fault.kind, FaultKind::Note(_)) && !fault.raw.is_empty();
-        if is_note && holds_record(&fault.raw, self.decoder.format(), &self.config.formats()) {
+        if is_note && self.decoder.finds_record(&fault.raw) {
             if fault.raw.starts_with(BYTE_ORDER_MARK) {
                 // The standard passes over a field whose name a mark spoils: no call that is open may run.
                 report(fault, &mut self.assembler, sink)?;

@@ -118,7 +118,7 @@ impl Capture {
 
     /// Returns the capture of each response's body alone, without the chunks of HTTP; of all bytes
     /// if no head is among them.
-    pub(crate) fn into_responses(self) -> Vec<Self> {
+    pub(crate) fn into_responses(self, formats: &KnownFormats) -> Vec<Self> {
         let (mut responses, mut found) =
             (HttpResponses::new(true), Vec::<(BodyBegin, Vec<_>)>::new());
         let mut see = |piece: &ResponsePiece<'_>| match piece {
@@ -139,7 +139,6 @@ impl Capture {
         iter::repeat_with(|| responses.end())
             .take_while(|piece| !matches!(piece, ResponsePiece::None))
             .for_each(|piece| see(&piece));
-        let formats = KnownFormats { asked: self.format, ..KnownFormats::default() };
         let has_heads = found.iter().any(|(begin, _)| begin.head.is_some());
         found.retain(|(begin, _)| begin.head.is_some() == has_heads);
         if found.is_empty() {
@@ -152,7 +151,7 @@ impl Capture {
             });
             let body = ranges.iter().flat_map(|range| self.within(range)).copied().collect();
             let rhythm = self.rhythm.as_ref().map(|rhythm| rhythm.of(&ranges));
-            Capture { head, rhythm, ..Capture::new(&self.name, body, &formats) }
+            Capture { head, rhythm, ..Capture::new(&self.name, body, formats) }
         };
         found.into_iter().map(response).collect()
     }

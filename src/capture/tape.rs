@@ -95,9 +95,8 @@ impl TapeRequest {
 }
 
 impl Tape {
-    /// Returns the tape of these exchanges of files, which may be in these formats, each played so. An
-    /// error says what is asked for
-    /// and cannot be done.
+    /// Returns the tape of these exchanges of files, whose answers may be in these formats, each played
+    /// so. An error says what is asked for and cannot be done.
     pub(crate) fn new(
         exchanges: Vec<(String, Exchange)>,
         play: &Play,

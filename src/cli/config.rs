@@ -26,16 +26,18 @@ impl GivenFormats {
 
     /// Returns the formats that an input may be in. An error says that two of them have one name.
     pub(crate) fn formats(&self) -> anyhow::Result<KnownFormats> {
-        let asked = self.asked();
+        if let asked @ Some(_) = self.asked() {
+            return Ok(KnownFormats { asked, ..KnownFormats::default() });
+        }
         let mut own = Vec::<&Format>::new();
-        for &row in self.format.iter().flatten().filter(|_| asked.is_none()) {
+        for &row in self.format.iter().flatten() {
             let known = own.iter().find(|known| **known == row);
             if known.is_some_and(|known| !ptr::eq(*known, row)) {
                 bail!("--format: two of the files have the name `{}`", row.name);
             }
             own.extend(known.is_none().then_some(row));
         }
-        Ok(KnownFormats { asked, own: own.into() })
+        Ok(KnownFormats { asked: None, own: own.into() })
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
                 answers.retain(|(_, exchange)| is_answer(exchange, &formats));
                 let capture = |(name, exchange): (String, Exchange)| {
                     let bytes = [exchange.head(), exchange.body].concat();
-                    Capture::new(&name, bytes, &formats).into_responses()
+                    Capture::new(&name, bytes, &formats).into_responses(&formats)
                 };
                 Service::new(args, answers.into_iter().flat_map(capture).collect(), None)?
             }
@@ -79,7 +79,7 @@ pub(super) fn replay(args: &Replay) -> anyhow::Result<u8> {
             report_error(&mut io::stderr(), name, Code::Truncated, message, Some(0));
             return Ok(Outcome::Truncated as u8);
         }
-        let played = if is_server { capture.into_responses() } else { vec![capture] };
+        let played = if is_server { capture.into_responses(&formats) } else { vec![capture] };
         for capture in played {
             let is_fitted = is_server && capture.is_whole();
             let play = if is_fitted { play.within(&capture) } else { play.clone() };

@@ -5,7 +5,7 @@ use std::io;
 use crate::cut::Cut as _;
 use crate::detect::WINDOW;
 use crate::detect::formats::KnownFormats;
-use crate::detect::record::see_record;
+use crate::detect::record::{inside, see_record};
 use crate::detect::stray::{Stray, StrayRecord};
 use crate::event::{Code, Failure, Kind, mask};
 use crate::format::format::{Decoder, Format, Record};
@@ -130,6 +130,16 @@ impl AutoDecoder {
     /// Returns the format, once it is known.
     pub(crate) fn format(&self) -> Option<&'static Format> {
         self.chosen
+    }
+
+    /// True if a record of the format, or of any if it is not known yet, stands in a line after
+    /// something else.
+    pub(crate) fn finds_record(&self, line: &[u8]) -> bool {
+        let is_its = |record: &Record<'_>| match self.chosen {
+            Some(format) => format.accepts(record),
+            None => self.known.of_answer(record).is_some(),
+        };
+        inside(line, |record| is_its(record).then_some(())).is_some()
     }
 
     /// Returns the row of a stream that begins with this record: nothing if the

@@ -21,7 +21,6 @@ pub(crate) use formats::KnownFormats;
 pub use framer::AutoFramer;
 #[cfg(feature = "cli")]
 pub(crate) use framer::offsets;
-pub(crate) use record::holds_record;
 
 /// The most bytes of the input that detection buffers.
 pub(crate) const WINDOW: usize = 64 << 10;

@@ -3,8 +3,7 @@
 use memchr::{memchr, memmem};
 
 use crate::cut::Cut as _;
-use crate::detect::formats::KnownFormats;
-use crate::format::format::{Format, Record};
+use crate::format::format::Record;
 use crate::frame::{Frame, NDJSON};
 use crate::json;
 
@@ -30,18 +29,4 @@ pub(super) fn inside<R>(line: &[u8], find: impl FnOnce(&Record<'_>) -> Option<R>
     let record = field.map(<[u8]>::trim_ascii).filter(is_object);
     let record = record.or_else(|| Some(line.after(memchr(b'{', line)?)))?;
     see_record(&Frame::new(NDJSON, record, 0), find)
-}
-
-/// True if a record of the format, or of any if it is not known yet, stands in a line after something
-/// else.
-pub(crate) fn holds_record(
-    line: &[u8],
-    format: Option<&'static Format>,
-    known: &KnownFormats,
-) -> bool {
-    let is_its = |record: &Record<'_>| match format {
-        Some(format) => format.accepts(record),
-        None => known.of_answer(record).is_some(),
-    };
-    inside(line, |record| Some(is_its(record))) == Some(true)
 }

@@ -158,13 +158,13 @@ impl Format {
 }
 
 /// Rows are told apart by their names: no two have the same.
-impl Eq for Format {}
-
 impl PartialEq for Format {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
+
+impl Eq for Format {}
 
 /// A frame read as far as is needed to tell formats apart.
 pub struct Record<'a> {
