@@ -106,6 +106,7 @@ fn field(of: &str, key: &str, value: &Value) -> String {
         ("Rule", "cumulative", said) => said_as("Cumulative", said),
         ("Rule", "total", said) => said_as("Total", said),
         ("Rule", "end", said) | ("LogSpec", "ends", said) => said_as("End", said),
+        ("Rule", "call_end", said) => said_as("CallEnds", said),
         ("Rule", "weak", said) => said_as("Weak", said),
         ("Rule", "part", _) | ("CallSpec", "until", _) => "true".to_owned(),
         ("CallSpec", "type", places) => return format!("of_type: {},", text(places)),
@@ -174,6 +175,7 @@ fn said_as(of: &str, said: &Value) -> String {
     match (of, said) {
         (_, Value::Boolean(flag)) => format!("{of}::{}", if *flag { "Yes" } else { "No" }),
         ("End", places) if word(places) != "stopped" => format!("End::If({})", text(places)),
+        ("CallEnds", places) => format!("CallEnds::Of({})", text(places)),
         ("Weak", places) => format!("Weak::Without({})", text(places)),
         (of, word) => variant(of, word),
     }

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use crate::assemble::call::{AssembledCall, is_nothing};
 use crate::assemble::call_ids::CallIds;
 use crate::assemble::context::{Inference, reused};
+use crate::assemble::waiting::oldest;
 use crate::event::{Arguments, CallPart, Key, ToolResult, WarningCode, Withdrawn, is_no_id};
 
 const REPEATED_ID: Inference =
@@ -248,20 +249,25 @@ impl AssembledCalls {
     }
 
     /// Returns the call that a result is of, if it is open and has none: the first one of its id, or
-    /// without one the first of its tool that is held, or the first of all.
-    pub(super) fn answered_by(&mut self, result: &ToolResult<'_>) -> Option<&mut AssembledCall> {
-        let index = match is_no_id(result.id) {
+    /// without one the first of its tool that is held, or the first of all. The flag is false if the
+    /// result may as well be of another one, which is left to run.
+    pub(super) fn answered_by(
+        &mut self,
+        result: &ToolResult<'_>,
+    ) -> Option<(&mut AssembledCall, bool)> {
+        let (index, is_sure) = match is_no_id(result.id) {
             true => {
-                let held = || self.open.iter().filter(|call| call.is_held);
-                let named = held().find(|call| result.name == Some(&*call.name));
-                named.or_else(|| held().next())?.index
+                let held = self.open.iter().map(Box::as_ref).filter(|call| call.is_held);
+                let fits = |call: &AssembledCall| [result.name == Some(&*call.name)];
+                let (call, is_sure) = oldest(held, fits, |call| call.executor().is_none())?;
+                (call.index, is_sure)
             }
             false => {
                 let is_open = |index: &&u64| self.get(**index).is_some_and(|it| !it.is_answered);
-                *self.ids.calls(result.id).iter().find(is_open)?
+                (*self.ids.calls(result.id).iter().find(is_open)?, true)
             }
         };
-        self.get_mut(index).0
+        self.get_mut(index).0.map(|call| (call, is_sure))
     }
 
     /// Holds the call of a key until its result comes, or it is released.

@@ -29,6 +29,10 @@ const LATE_FRAGMENT: Inference =
     (WarningCode::LateFragment, "a fragment came for a call that had been closed");
 const ORPHAN_RESULT: Inference =
     (WarningCode::OrphanToolResult, "a result came that names no call, and none waits for one");
+const NAMELESS_RESULT: Inference = (
+    WarningCode::MissingIndex,
+    "a result names no call, and several wait for one: it was taken to be the oldest one's",
+);
 const NO_CHOICE: Inference =
     (WarningCode::NoFinishReason, "nothing came of the choice that --choice follows");
 const EMPTY_ANSWER: Inference =
@@ -292,9 +296,10 @@ impl OpenMessage {
         let state = self.choice(out);
         state.holds = true;
         let waits = !is_no_id(result.id) && state.waiting.has(result.id);
-        let open = state.calls.answered_by(&result).filter(|call| call.is_held || !waits);
+        let open = state.calls.answered_by(&result).filter(|(call, _)| call.is_held || !waits);
         let mut held = None;
-        if let Some(call) = open {
+        let mut is_sure = true;
+        if let Some((call, is_sure_of_held)) = open {
             call.add_executor(result.executor.or(Some(Executor::Agent)));
             if !call.is_held {
                 call.is_answered = true;
@@ -302,18 +307,21 @@ impl OpenMessage {
                 return out.emit(Kind::ToolResult(ToolResult { executor, ..result }));
             }
             held = Some((call.index, call.key));
+            is_sure = is_sure_of_held;
         }
         if let Some((_, key)) = held {
             self.call_end(CallEnd { key, fault: None }, true, out)?;
         }
         let state = self.choice(out);
         let call = state.waiting.answer(&result, held.map(|(index, _)| index));
-        if call.is_none() && is_no_id(result.id) {
-            out.warn(ORPHAN_RESULT, None)?;
+        match &call {
+            None if is_no_id(result.id) => out.warn(ORPHAN_RESULT, None)?,
+            Some(call) if !(is_sure && call.is_sure) => out.warn(NAMELESS_RESULT, None)?,
+            None | Some(_) => {}
         }
-        let id = call.map_or(result.id, |(id, _)| id);
+        let id = call.as_ref().map_or(result.id, |call| call.id);
         // A call that is answered in its own message was run on the way.
-        let ran = call.map(|(_, executor)| executor.unwrap_or(Executor::Agent));
+        let ran = call.as_ref().map(|call| call.executor.unwrap_or(Executor::Agent));
         let executor = result.executor.or(ran);
         out.emit(Kind::ToolResult(ToolResult { id, executor, ..result }))
     }

@@ -1083,7 +1083,9 @@ fn a_result_without_an_id_is_of_the_oldest_call_of_its_tool_or_of_any() {
         call 0 @a f = {}
         call 1 @b g = {}
         call 2 @c g = {}
+        warning missing_index
         result @b
+        warning missing_index
         result @a
         result @c
         warning orphan_tool_result

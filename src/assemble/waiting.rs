@@ -115,31 +115,54 @@ impl Waiting {
         self.calls.iter().any(|call| call.executor.is_none())
     }
 
-    /// Takes out the call that a result is of, that of `index` if it is known to be; returns its id
-    /// and its executor, if not the caller.
+    /// Takes out the call that a result is of, that of `index` if it is known to be.
     /// Of two calls of one id, the first result is the first one's. One that names no call is of the
     /// oldest of its tool that has none, of the oldest that was run, or of the oldest.
     pub(super) fn answer(
         &mut self,
         result: &ToolResult<'_>,
         index: Option<u64>,
-    ) -> Option<(&str, Option<Executor>)> {
+    ) -> Option<AnsweredCall<'_>> {
         let text = |range: &Range<usize>| self.texts.within(range.clone());
         let find = |is_it: &dyn Fn(&WaitingCall) -> bool| self.calls.iter().position(is_it);
-        let place = match is_no_id(result.id) {
-            _ if index.is_some() => find(&|call| Some(call.index) == index),
-            false => find(&|call| text(&call.id) == result.id),
+        let (place, is_sure) = match is_no_id(result.id) {
+            _ if index.is_some() => (find(&|call| Some(call.index) == index)?, true),
+            false => (find(&|call| text(&call.id) == result.id)?, true),
             true => {
-                let is_run = |call: &WaitingCall| {
-                    let ran = call.executor;
-                    ran.is_some() && result.executor.is_none_or(|executor| ran == Some(executor))
+                let calls = self.calls.iter().enumerate();
+                let fits = |(_, call): (usize, &WaitingCall)| {
+                    let is_by = |executor| result.executor.is_none_or(|by| by == executor);
+                    [result.name == Some(text(&call.name)), call.executor.is_some_and(is_by)]
                 };
-                let named = find(&|call| result.name == Some(text(&call.name)));
-                named.or_else(|| find(&is_run)).or(Some(0))
+                let ((place, _), is_sure) =
+                    oldest(calls, fits, |(_, call)| call.executor.is_none())?;
+                (place, is_sure)
             }
         };
-        let place = place.filter(|place| *place < self.calls.len())?;
         let WaitingCall { id, executor, .. } = self.calls.remove(place);
-        Some((self.texts.within(id), executor))
+        Some(AnsweredCall { id: self.texts.within(id), executor, is_sure })
     }
+}
+
+/// The call that a result is of.
+pub(super) struct AnsweredCall<'a> {
+    pub(super) id: &'a str,
+    /// The executor, if not the caller.
+    pub(super) executor: Option<Executor>,
+    /// False if the result may as well be of another call, which is left to run.
+    pub(super) is_sure: bool,
+}
+
+/// Returns the first of some calls for which the first of these conditions holds that does for any,
+/// or the first of all; and whether none of the others is the caller's to run.
+pub(super) fn oldest<T: Copy, const N: usize>(
+    calls: impl Iterator<Item = T> + Clone,
+    fits: impl Fn(T) -> [bool; N],
+    is_callers: impl Fn(T) -> bool,
+) -> Option<(T, bool)> {
+    (0..=N).find_map(|condition| {
+        let holds = |call: &T| fits(*call).get(condition) != Some(&false);
+        let mut fitting = calls.clone().filter(holds);
+        Some((fitting.next()?, !fitting.any(&is_callers)))
+    })
 }

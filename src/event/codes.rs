@@ -102,7 +102,8 @@ words! {
         /// The stream ended after its finish reason, but without `[DONE]`.
         MissingDone = "missing_done",
         /// An event names no block, item or call, or a choice no number; it was taken to be the latest
-        /// one's, or a new call's.
+        /// one's, or a new call's; a result that may be of several calls, the oldest one's. An end that
+        /// names no call ends none.
         MissingIndex = "missing_index",
         /// A call of a response was whole, but its `response.output_item.done` never came.
         MissingItemDone = "missing_item_done",
@@ -153,7 +154,8 @@ words! {
         StrayCloser = "stray_closer",
         /// A message of a sub-agent in an agent's log was passed over.
         Subagent = "subagent",
-        /// A text, repeated whole at its end, differs from its pieces.
+        /// A text, repeated whole at its end, differs from its pieces, or one takes the place of what
+        /// came.
         TextMismatch = "text_mismatch",
         /// The arguments of a call are nested deeper than `--max-depth`; the call is invalid.
         TooDeep = "too_deep",

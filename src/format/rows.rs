@@ -14,8 +14,9 @@ mod written {
     use crate::format::machine::RowTables;
     use crate::format::repeatable::Repeatable;
     use crate::format::spec::{
-        Begin, BlockSpec, CallSpec, Cumulative, DetectSpec, DoneSpec, End, FailureSpec, Group,
-        Hook, LogSpec, ResultSpec, Row, Rule, Spec, StartSpec, Total, WarnSpec, Weak, WrapSpec,
+        Begin, BlockSpec, CallEnds, CallSpec, Cumulative, DetectSpec, DoneSpec, End, FailureSpec,
+        Group, Hook, LogSpec, ResultSpec, Row, Rule, Spec, StartSpec, Total, WarnSpec, Weak,
+        WrapSpec,
     };
     use crate::format::support::action;
     use crate::format::support::usage::{Field, Op};

@@ -236,8 +236,8 @@ placed! {
         rest: Option<BlockSpec> = None => table;
         /// A record of another format, whose message is the row's. The rule applies only if there is one.
         wraps: Option<WrapSpec> = None => table;
-        /// The index or id of a call that ends. Where the record has none, all calls end.
-        call_end: Places = "", "leak::text" => index;
+        /// The calls that end.
+        call_end: CallEnds = CallEnds::No, "call_end" => index;
         warn: Option<WarnSpec> = None => text;
         /// An event of another provider's, for `--raw`, or a member that no event has.
         provider_event: Places = "", "leak::text" => json;
@@ -322,6 +322,16 @@ pub(crate) enum End {
     If(Places),
     /// It is the end if the message has stopped.
     Stopped,
+}
+
+/// The calls that a record ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CallEnds {
+    No,
+    /// All of them.
+    Yes,
+    /// The one whose index or id stands here.
+    Of(Places),
 }
 
 table! {
@@ -451,6 +461,17 @@ impl Placed for End {
         match self {
             End::If(places) => places.read(wanted, reader),
             End::No | End::Yes | End::Stopped => Place::default(),
+        }
+    }
+}
+
+impl Placed for CallEnds {
+    type Read = Place;
+
+    fn read(&'static self, wanted: Wanted, reader: &mut PlaceReader<'_>) -> Place {
+        match self {
+            CallEnds::Of(places) => places.read(wanted, reader),
+            CallEnds::No | CallEnds::Yes => Place::default(),
         }
     }
 }
@@ -678,6 +699,15 @@ fn end<'de, D: Deserializer<'de>>(from: D) -> Result<End, D::Error> {
             return Err(D::Error::custom(message));
         }
         FlagOrWord::Word(places) => End::If(places.leak()),
+    })
+}
+
+/// Reads `call_end`.
+fn call_end<'de, D: Deserializer<'de>>(from: D) -> Result<CallEnds, D::Error> {
+    Ok(match FlagOrWord::deserialize(from)? {
+        FlagOrWord::Flag(true) => CallEnds::Yes,
+        FlagOrWord::Flag(false) => CallEnds::No,
+        FlagOrWord::Word(places) => CallEnds::Of(places.leak()),
     })
 }
 

@@ -356,8 +356,12 @@ impl RowMachine {
         self.open.calls(choice).fault(part, (reason, text), out)
     }
 
-    /// Ends the call of an index or an id. Without one, all calls end, if none of them waits for
-    /// its result.
+    /// Ends all calls, if none of them waits for its result.
+    pub(super) fn all_calls_end(&mut self, choice: u64, out: &mut EventOut) -> Done {
+        if self.spec.hold { Ok(()) } else { self.open.calls(choice).end_all(out) }
+    }
+
+    /// Ends the call of an index or an id. Without one, none is known to have ended.
     pub(super) fn call_end(
         &mut self,
         choice: u64,
@@ -368,8 +372,9 @@ impl RowMachine {
         match index {
             Some(Index::Name(id)) if self.spec.hold => calls.hold_id(&id, out),
             Some(Index::Name(id)) if calls.has(&id) => calls.end(&id, out),
-            None if self.spec.hold => Ok(()),
-            None => calls.end_all(out),
+            None => {
+                out.warn(WarningCode::MissingIndex, "the end of a call names none: no call ended")
+            }
             Some(index) => {
                 let keys: SmallVec<[_; 2]> = SmallVec::from_iter([Some(index)]);
                 calls.end_at(hash(&keys), out)

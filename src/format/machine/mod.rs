@@ -42,7 +42,7 @@ use crate::format::machine::state::{MessageState, Scope};
 use crate::format::place::Place;
 use crate::format::repeatable::Repeatable;
 use crate::format::spec::{
-    Begin, End, ReadFailure, ReadRule, ReadStart, Row, Spec, Total, Word, fits, is_one_of,
+    Begin, CallEnds, End, ReadFailure, ReadRule, ReadStart, Row, Spec, Total, Word, fits, is_one_of,
 };
 use crate::format::support::emit::{Slot, output};
 use crate::format::support::finish;
@@ -547,8 +547,10 @@ impl RowMachine {
             out.signature(scope.choice, &signature)?;
         }
         self.blocks(rule, scope, fields, out)?;
-        if !rule.spec.call_end.is_empty() {
-            self.call_end(scope.choice, fields.index(&rule.call_end), out)?;
+        match rule.spec.call_end {
+            CallEnds::No => {}
+            CallEnds::Yes => self.all_calls_end(scope.choice, out)?,
+            CallEnds::Of(_) => self.call_end(scope.choice, fields.index(&rule.call_end), out)?,
         }
         if let (true, Some((index, _))) = (rule.spec.close, scope.block) {
             self.open.close(index, out)?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::format::place::{Place, PlaceReader, Wanted};
-use crate::format::spec::{Cumulative, End, Extents, Places, Rule, Spec, Total, Weak};
+use crate::format::spec::{CallEnds, Cumulative, End, Extents, Places, Rule, Spec, Total, Weak};
 
 /// What all rules of a row say together.
 #[derive(Clone, Copy, Default)]
@@ -93,7 +93,7 @@ impl RowFlags {
         });
         let ends_calls = spec.extents_beside(Rule::is_message).any(|(rule, extents)| {
             rule.close
-                || !rule.call_end.is_empty()
+                || rule.call_end != CallEnds::No
                 || !rule.choice.is_empty()
                 || rule.call.is_some_and(|call| {
                     call.until || extents.whole && !grows && (!have_keys || !call.key.is_empty())

@@ -264,7 +264,7 @@ impl MessageState {
             self.texts.insert((choice, None, slot), SaidText::of(text));
         }
         match self.has_text {
-            true => out.replace(choice, text),
+            true => out.replace(choice, text, "a text takes the place of what came"),
             false => out.piece(choice, slot, text),
         }
     }

@@ -350,13 +350,13 @@ fn a_whole_text_says_its_pieces_once_more() {
     check("grow:a grow:ab all:ab", "a b repeated_text");
     check("piece:a grow:ab piece:c grow:abcd", "a b repeated_text c d");
     check("piece:a grow:bc piece:d", "a text_mismatch revision=bc repeated_text d");
-    check("instead:a piece:b instead:c piece:d", "a b revision=c d");
+    check("instead:a piece:b instead:c piece:d", "a b text_mismatch revision=c d");
     let part = "on = [{ kind = 'piece', at = 'n', text = 't' },\n\
                 { kind = 'all', at = 'n', whole = true, text = 't' },\n\
                 { kind = 'instead', at = 'n', replaces = true, text = 't' }]\ndone = { ends = true }";
     let [a, b, c] = ["a", "b", "bc"].map(|text| format!(r#"{{"n":0,"t":"{text}"}}"#));
     let records = [("piece", a.as_str()), ("instead", &b), ("all", &c)];
-    check_rules(part, &records, "start a revision=b c");
+    check_rules(part, &records, "start a text_mismatch revision=b c");
     let inside = "name = 'x'\nkind = 'type'\ndone = { ends = true }\n\
                   on = [{ kind = 'piece', text = 't' }, { kind = 'all', each = '. > said' }]\n\
                   [group]\nsaid = [{ whole = true, text = 't' }]";

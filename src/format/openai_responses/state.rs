@@ -93,9 +93,7 @@ impl ItemState {
         self.check_size(out)?;
         let text = self.texts.entry(at).or_default();
         if self.is_done || text.is_whole {
-            let message = "a piece of a text came after the text was whole";
-            out.warn(WarningCode::TextMismatch, message)?;
-            out.replace(0, piece)?;
+            out.replace(0, piece, "a piece of a text came after the text was whole")?;
             return Ok(false);
         }
         text.said.add(piece);

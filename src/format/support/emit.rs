@@ -273,12 +273,13 @@ impl<'o> EventOut<'o> {
     /// this is a block.
     #[cold]
     pub(crate) fn revise(&mut self, choice: u64, text: &Str<'_>) -> Done {
-        self.warn(WarningCode::TextMismatch, "a text came again, but not as it was before")?;
-        self.replace(choice, text)
+        self.replace(choice, text, "a text came again, but not as it was before")
     }
 
-    /// Tells that a text takes the place of what was emitted.
-    pub(crate) fn replace(&mut self, choice: u64, text: &Str<'_>) -> Done {
+    /// Tells that a text takes the place of what was emitted, and in words why.
+    #[cold]
+    pub(crate) fn replace(&mut self, choice: u64, text: &Str<'_>, why: &str) -> Done {
+        self.warn(WarningCode::TextMismatch, why)?;
         let (name, text) = ("revision", text.as_str());
         self.emit(choice, Kind::Block(Block { name, text, attributes: None }))
     }
