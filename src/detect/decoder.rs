@@ -112,7 +112,8 @@ impl AutoDecoder {
     /// A message has ended: a record of another provider's, which is none of this one's, shows the
     /// format of those that follow.
     pub(crate) fn reopen(&mut self, frame: &Frame<'_>) {
-        let is_providers = |row: &&Format| row.request.is_some();
+        let is_providers =
+            |row: &&Format| row.request.is_some() || self.known.is_own_providers(row);
         let Some(chosen) =
             self.chosen.filter(|row| self.known.asked.is_none() && is_providers(row))
         else {
@@ -136,6 +137,9 @@ impl AutoDecoder {
     /// something else.
     pub(crate) fn finds_record(&self, line: &[u8]) -> bool {
         let is_its = |record: &Record<'_>| match self.chosen {
+            Some(format) if self.known.asked.is_some() => {
+                format.accepts(record) || format.has_rule_for(record)
+            }
             Some(format) => format.accepts(record),
             None => self.known.of_answer(record).is_some(),
         };

@@ -23,6 +23,12 @@ impl KnownFormats {
         own.iter().chain(asked).chain(others).copied()
     }
 
+    /// True if a format is the user's own, and no agent's log.
+    pub(super) fn is_own_providers(&self, format: &Format) -> bool {
+        let is_log = || format.row().is_some_and(|row| row.spec.log.is_some());
+        self.own.contains(&format) && !is_log()
+    }
+
     /// Returns the formats that a record proves.
     pub(super) fn of(&self, record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
         self.all().filter(|row| row.accepts(record))

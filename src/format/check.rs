@@ -16,7 +16,7 @@ use crate::format::spec::{
     ANY, End, Places, Rule, Spec, Word, fits, is_keyed, paths, split_each, split_flag, split_test,
 };
 use crate::format::table::{FORMATS, find};
-use crate::frame::{FRAMINGS, Frame};
+use crate::frame::{Frame, NDJSON};
 use crate::nearest::nearest;
 use crate::row_error::RowError;
 
@@ -171,6 +171,8 @@ fn name(spec: &Spec) -> Option<Mistake> {
         let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         let message = if name.is_empty() || !name.chars().all(is_word) {
             format!("the name `{name}` is not lower-case letters, digits and hyphens")
+        } else if *name == "auto" {
+            "`-f auto` finds the format out: another name".to_owned()
         } else {
             format!("the format {} has the name `{name}` already", find(name)?.name)
         };
@@ -207,12 +209,17 @@ fn no_usage(spec: &Spec) -> Option<Mistake> {
 
 /// Returns the dialect that is none, or whose calls would be run twice.
 fn dialect(spec: &Spec) -> Option<Mistake> {
-    let has_run = spec.log.is_some() || spec.hold || spec.executor.is_some();
+    let may_run = |spec: &Spec| spec.log.is_some() || spec.hold || spec.executor.is_some();
+    let wraps = spec.rules().filter_map(|(_, rule)| rule.wraps);
+    let mut wrapped = wraps.flat_map(|wrap| wrap.formats).filter_map(|name| find(name));
+    let has_run = may_run(spec)
+        || wrapped
+            .any(|format| format.row().map_or(format.request.is_none(), |row| may_run(row.spec)));
     let message = match spec.dialect {
         "" => return None,
         name if has_run => format!(
             "calls that are found in text by `{name}` are the caller's: a row with `log`, `hold` or \
-             `executor` has no `dialect`"
+             `executor`, or that wraps an agent's log, has no `dialect`"
         ),
         "auto" => return None,
         name if dialect::find(name).is_some() => return None,
@@ -531,16 +538,16 @@ fn taken(spec: &Spec) -> Option<Mistake> {
         return Some(Mistake::new(None, "on", message));
     }
     USUAL.iter().find_map(|(name, record)| {
-        let frame = Frame::new(FRAMINGS.first()?, record.as_bytes(), 0);
+        let record = Record::new(&Frame::new(NDJSON, record.as_bytes(), 0));
         let message = format!(
             "the row takes records of {name} too: `detect` can say what sets its own apart"
         );
-        evidence::proves(spec, &Record::new(&frame)).then(|| Mistake::new(None, "on", message))
+        evidence::proves(spec, &record).then(|| Mistake::new(None, "on", message))
     })
 }
 
 /// First records of the formats that most streams are in.
-const USUAL: [(&str, &str); 4] = [
+pub(super) const USUAL: [(&str, &str); 4] = [
     (
         "openai-chat",
         r#"{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}"#,

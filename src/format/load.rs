@@ -230,6 +230,11 @@ mod tests {
         of_row("finish_words = { a = 'stop' }", "line 2, column 1: no rule has `finish`");
         of_row("dialect = 'hermse'", "no dialect is named `hermse`; similar: hermes");
         of_row("dialect = 'hermes'\nlog = {}", "has no `dialect`");
+        let wraps = "on = [{ wraps = { at = 'a', formats = 'claude-code' }, end = true }]";
+        check_error(
+            &format!("name = 'x'\ndialect = 'auto'\n{wraps}"),
+            "wraps an agent's log, has no `dialect`",
+        );
         check_rules("{ kind = 'a', open = true, end = true }", "a block begins `at` the place");
         check_rules("{ kind = 'a', stop_sequence = 's', end = true }", "no rule has `finish`");
         let unused = "name = 'x'\non = [{ has = 'a', end = true }]\n[group.b]\non = []\n";

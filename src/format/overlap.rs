@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::cut::until;
+use crate::format::check::USUAL;
 use crate::format::format::{Format, Record};
 use crate::format::machine::evidence;
 use crate::format::spec::{Places, Rule, Spec, Weak, is_keyed, paths, split_flag, split_test};
@@ -10,19 +11,25 @@ use crate::format::table::FORMATS;
 use crate::frame::{Frame, NDJSON};
 
 impl Format {
-    /// Returns the names of the built-in rows of which a user's row takes a record, too.
+    /// Returns the names of the built-in formats of which a user's row takes a record, too, as far as
+    /// their first records in short show.
     pub(crate) fn overlaps(&self) -> Vec<&'static str> {
         let Some(own) = self.row() else { return Vec::new() };
-        let is_taken = |format: &&&Format| {
-            let samples = format.row().into_iter().flat_map(|row| samples(row.spec));
-            let mut samples = samples.map(|(event, sample)| (event, sample.to_string()));
-            samples.any(|(event, sample)| {
-                let record = record(&event, sample.as_bytes());
-                format.accepts(&record) && evidence::proves(own.spec, &record)
-            })
-        };
-        FORMATS.iter().filter(is_taken).map(|format| format.name).collect()
+        let taken = FORMATS.iter().filter(|format| takes(own.spec, format));
+        taken.map(|format| format.name).collect()
     }
+}
+
+/// True if a row proves itself by a first record of a built-in format.
+fn takes(own: &Spec, format: &Format) -> bool {
+    let is_taken = |event: &str, sample: &str| {
+        let record = record(event, sample.as_bytes());
+        format.accepts(&record) && evidence::proves(own, &record)
+    };
+    let of_row = format.row().into_iter().flat_map(|row| samples(row.spec));
+    let of_code = USUAL.iter().chain(&OTHERS).filter(|(name, _)| *name == format.name);
+    of_code.clone().any(|(_, sample)| is_taken("", sample))
+        || of_row.into_iter().any(|(event, sample)| is_taken(&event, &sample.to_string()))
 }
 
 fn record<'r>(event_type: &'r str, data: &'r [u8]) -> Record<'r> {
@@ -82,5 +89,61 @@ fn set(record: &mut Value, base: &str, places: Places, value: Value) {
     }
     if at.is_null() {
         *at = value;
+    }
+}
+
+/// First records of others that have no row, and of bodies.
+const OTHERS: [(&str, &str); 9] = [
+    (
+        "openai-chat",
+        r#"{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":""},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        "openai-responses",
+        r#"{"id":"r","object":"response","status":"completed","model":"m","output":[{"type":"message","id":"i","role":"assistant","content":[]}]}"#,
+    ),
+    (
+        "anthropic",
+        r#"{"id":"m","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"end_turn","usage":{"input_tokens":1}}"#,
+    ),
+    (
+        "claude-code",
+        r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/","tools":[],"model":"m"}"#,
+    ),
+    (
+        "claude-code",
+        r#"{"type":"assistant","sessionId":"s","message":{"id":"m","role":"assistant","content":[]}}"#,
+    ),
+    ("events", r#"{"type":"start","v":1,"format":"text","framing":"text"}"#),
+    (
+        "openai-messages",
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#,
+    ),
+    (
+        "acp",
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""}}}}"#,
+    ),
+    ("otel", r#"{"resourceSpans":[]}"#),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_format_without_a_row_has_a_first_record() {
+        // Errors come in any format, and plain text is what is left. Bedrock's records have headers.
+        let has_none = |it: &Format| {
+            it.row().is_some()
+                || it.is_of_errors()
+                || it.name == "text"
+                || it.name.starts_with("bedrock-")
+        };
+        for format in FORMATS.iter().filter(|format| !has_none(format)) {
+            let mut all =
+                USUAL.iter().chain(&OTHERS).filter(|(name, _)| *name == format.name).peekable();
+            assert!(all.peek().is_some(), "{}", format.name);
+            all.for_each(|(_, it)| assert!(format.accepts(&record("", it.as_bytes())), "{it}"));
+        }
     }
 }

@@ -258,7 +258,7 @@ impl CheckRun<'_> {
                 .passed(name, "it is a file of recorded exchanges, none of them a model's answer");
         }
         let fresh = self.fresh(capture, &reading, &parts, file.as_ref());
-        let is_text = !reading.settings.names_a_format()
+        let is_text = !reading.settings.names_plain_text()
             && !parts.is_of_exchanges()
             && !is_stream(&fresh.events);
         if is_text && !capture.is_known && file.is_none() {

@@ -110,10 +110,10 @@ impl Settings {
         Settings { args: self.args.iter().filter(is_usable).cloned().collect(), ..self.clone() }
     }
 
-    /// True if an option says what the captures hold.
-    pub(super) fn names_a_format(&self) -> bool {
+    /// True if an option says that the captures are plain text, if they are nothing else.
+    pub(super) fn names_plain_text(&self) -> bool {
         self.args.iter().any(|option| {
-            ["--format=", "--dialect=", "--framing="].iter().any(|name| option.starts_with(name))
+            ["--format=text", "--dialect=", "--framing="].iter().any(|it| option.starts_with(it))
         })
     }
 }

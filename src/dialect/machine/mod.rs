@@ -257,10 +257,9 @@ impl DialectMachine {
         match &self.place {
             TextPlace::Call(_) => self.finish_call(&held, stopped, emit),
             TextPlace::Region(open) => {
-                // Engines that know their dialect, or that the prompt opened the thought, take it for
-                // whole.
-                let may_be_cut = !self.named && !self.is_prompted && !stopped;
-                Ok(may_be_cut && open.form.role == Role::Reasoning)
+                // A thought that has no closer ends with the text.
+                let is_open = open.form.role == Role::Reasoning && !open.form.close.is_empty();
+                Ok(is_open && !stopped)
             }
             _ => Ok(false),
         }

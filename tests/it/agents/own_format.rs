@@ -168,7 +168,48 @@ fn lines_before_a_stream_of_an_own_format() {
     assert!(run.out.contains("\"text\":\"Done.\""), "{}{}", run.out, run.err);
 }
 
-/// Its frames are counted, and its answers played one after the other.
+/// After a message, the next one may be of another format, the user's own or not.
+#[test]
+fn streams_of_an_own_format_and_of_others_in_one_input() {
+    let scene = scene();
+    let chat = "{\"model\":\"m\",\"message\":{\"content\":\"Hi\"},\"done\":true}\n";
+    let (calls, done) = (scene.read("1.sse"), scene.read("2.sse"));
+    for all in [[&calls, chat, &done], [chat, &calls, chat], [&done, &calls, chat]] {
+        scene.write("all.ndjson", &all.concat());
+        let args = ["classify", "-f", "gate.toml", "-f", "auto", "all.ndjson"];
+        let run = scene.run(&args);
+        let expected = all.map(|part| match part {
+            _ if part == chat => ("ollama-chat", "Hi", 0),
+            _ if part == done => ("gate", "Done.", 0),
+            _ => ("gate", "Let me see.", 2),
+        });
+        let lines: Vec<Value> =
+            run.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let word = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
+        let said = lines.iter().map(|line| {
+            let calls = line["tool_calls"].as_array().unwrap().len();
+            (word(line, "format"), word(line, "text"), calls)
+        });
+        let expected = expected.map(|(format, text, n)| (format.to_owned(), text.to_owned(), n));
+        assert_eq!(said.collect::<Vec<_>>(), expected, "{}", run.err);
+    }
+}
+
+/// A call behind what is no field of an event stream is not passed over, though it proves nothing.
+#[test]
+fn a_torn_line_of_an_own_format() {
+    let scene = scene();
+    scene.write("gate.toml", &FORMAT.replace("whole = true,", "whole = true, weak = true,"));
+    let lines = scene.read("1.sse");
+    let mut lines: Vec<String> = lines.lines().map(|line| format!("data: {line}\n\n")).collect();
+    lines[3] = format!("foo {}", lines[3]);
+    scene.write("torn.sse", &lines.concat());
+    let run = scene.run(&["classify", "-f", "gate.toml", "torn.sse"]);
+    assert_eq!(run.code, Some(3), "{}", run.out);
+    assert!(run.err.contains("a record stands in a line after something else"), "{}", run.err);
+}
+
+/// Its frames are counted, and its answers played one after the other, in any form.
 #[test]
 fn captures_of_an_own_format_are_played() {
     let scene = scene();
@@ -178,4 +219,8 @@ fn captures_of_an_own_format_are_played() {
     let ask = "for n in 1 2; do curl -sS $TOOLSTREAM_URL/v1/gate -d '{\"messages\":[]}'; done";
     let run = scene.run(&[&server[..], &["1.sse", "2.sse", "--", "sh", "-c", ask]].concat());
     assert_eq!(run.out, scene.read("1.sse") + &scene.read("2.sse"), "{}", run.err);
+    let ask = "curl -sS $TOOLSTREAM_URL/v1/messages -d '{\"messages\":[],\"stream\":true}'";
+    let run = scene.run(&[&server[..], &["1.sse", "--", "sh", "-c", ask]].concat());
+    assert!(run.out.contains("event: message_start"), "{}{}", run.out, run.err);
+    assert_eq!(run.out.matches("\"type\":\"tool_use\"").count(), 2, "{}{}", run.out, run.err);
 }

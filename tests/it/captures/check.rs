@@ -255,6 +255,9 @@ fn folders_are_searched_for_captures() {
     };
     let expected = |passed| (expected.map(str::to_owned).to_vec(), passed);
     assert_eq!(found(&["."]), expected(8));
+    // A format is named, and not that all files are in it.
+    let named = found(&["-f", "openai-chat", "--exclude", "package.json", "."]);
+    assert_eq!(named.0, expected(8).0);
     assert_eq!(found(&["--update", "-j", "3", "."]), expected(8));
     assert_eq!(found(&[".", "./a.sse", "./a.sse.golden", "sub", "sub/"]), expected(8));
     assert_eq!(
