@@ -112,15 +112,14 @@ impl AutoDecoder {
     /// A message has ended: a record of another provider's, which is none of this one's, shows the
     /// format of those that follow.
     pub(crate) fn reopen(&mut self, frame: &Frame<'_>) {
-        let is_providers =
-            |row: &&Format| row.request.is_some() || self.known.is_own_providers(row);
+        let is_providers = |row: &&Format| self.known.is_providers(row);
         let Some(chosen) =
             self.chosen.filter(|row| self.known.asked.is_none() && is_providers(row))
         else {
             return;
         };
         let is_anothers = see_record(frame, |record| {
-            !chosen.accepts(record)
+            !self.known.is_of(chosen, record)
                 && self.known.of(record).next().as_ref().is_some_and(is_providers)
         });
         if is_anothers {
@@ -137,10 +136,7 @@ impl AutoDecoder {
     /// something else.
     pub(crate) fn finds_record(&self, line: &[u8]) -> bool {
         let is_its = |record: &Record<'_>| match self.chosen {
-            Some(format) if self.known.asked.is_some() => {
-                format.accepts(record) || format.has_rule_for(record)
-            }
-            Some(format) => format.accepts(record),
+            Some(format) => self.known.is_of(format, record),
             None => self.known.of_answer(record).is_some(),
         };
         inside(line, |record| is_its(record).then_some(())).is_some()

@@ -23,10 +23,17 @@ impl KnownFormats {
         own.iter().chain(asked).chain(others).copied()
     }
 
-    /// True if a format is the user's own, and no agent's log.
-    pub(super) fn is_own_providers(&self, format: &Format) -> bool {
-        let is_log = || format.row().is_some_and(|row| row.spec.log.is_some());
-        self.own.contains(&format) && !is_log()
+    /// True if a format is a provider's, whose calls are the caller's.
+    pub(super) fn is_providers(&self, format: &Format) -> bool {
+        let may_run = || format.row().is_some_and(|row| row.spec.may_run_calls());
+        format.request.is_some() || self.own.contains(&format) && !may_run()
+    }
+
+    /// True if a record is one of a format that has been found: of a format of the user's own, or of
+    /// the one that was asked for, any rule tells.
+    pub(super) fn is_of(&self, format: &Format, record: &Record<'_>) -> bool {
+        let is_named = || self.asked.is_some() || self.own.contains(&format);
+        format.accepts(record) || is_named() && format.has_rule_for(record)
     }
 
     /// Returns the formats that a record proves.

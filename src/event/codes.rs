@@ -103,7 +103,7 @@ words! {
         MissingDone = "missing_done",
         /// An event names no block, item or call, or a choice no number; it was taken to be the latest
         /// one's, or a new call's; a result that may be of several calls, the oldest one's. An end that
-        /// names no call ends none.
+        /// names no call is of the only one that is open.
         MissingIndex = "missing_index",
         /// A call of a response was whole, but its `response.output_item.done` never came.
         MissingItemDone = "missing_item_done",

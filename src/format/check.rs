@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::cut::Cut as _;
 use crate::dialect::{self, DIALECTS};
-use crate::format::format::Record;
+use crate::format::format::{Format, Record};
 use crate::format::machine::evidence;
 use crate::format::machine::rule::{each_place, each_place_of};
 use crate::format::place::Wanted;
@@ -209,12 +209,12 @@ fn no_usage(spec: &Spec) -> Option<Mistake> {
 
 /// Returns the dialect that is none, or whose calls would be run twice.
 fn dialect(spec: &Spec) -> Option<Mistake> {
-    let may_run = |spec: &Spec| spec.log.is_some() || spec.hold || spec.executor.is_some();
     let wraps = spec.rules().filter_map(|(_, rule)| rule.wraps);
     let mut wrapped = wraps.flat_map(|wrap| wrap.formats).filter_map(|name| find(name));
-    let has_run = may_run(spec)
-        || wrapped
-            .any(|format| format.row().map_or(format.request.is_none(), |row| may_run(row.spec)));
+    let is_agents = |format: &Format| {
+        format.row().map_or(format.request.is_none(), |row| row.spec.may_run_calls())
+    };
+    let has_run = spec.may_run_calls() || wrapped.any(is_agents);
     let message = match spec.dialect {
         "" => return None,
         name if has_run => format!(

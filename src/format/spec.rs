@@ -477,6 +477,11 @@ impl Placed for CallEnds {
 }
 
 impl Spec {
+    /// True if who sends its calls runs them, or may.
+    pub(crate) fn may_run_calls(&self) -> bool {
+        self.log.is_some() || self.hold || self.executor.is_some()
+    }
+
     /// Returns the number of the group of a name.
     pub(crate) fn group(&self, name: &str) -> Option<usize> {
         self.groups.iter().position(|group| group.name == name)

@@ -113,7 +113,8 @@ impl Settings {
     /// True if an option says that the captures are plain text, if they are nothing else.
     pub(super) fn names_plain_text(&self) -> bool {
         self.args.iter().any(|option| {
-            ["--format=text", "--dialect=", "--framing="].iter().any(|it| option.starts_with(it))
+            option == "--format=text"
+                || ["--dialect=", "--framing="].iter().any(|it| option.starts_with(it))
         })
     }
 }

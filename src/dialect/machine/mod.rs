@@ -257,9 +257,10 @@ impl DialectMachine {
         match &self.place {
             TextPlace::Call(_) => self.finish_call(&held, stopped, emit),
             TextPlace::Region(open) => {
-                // A thought that has no closer ends with the text.
-                let is_open = open.form.role == Role::Reasoning && !open.form.close.is_empty();
-                Ok(is_open && !stopped)
+                // Engines that know their dialect, or that the prompt opened the thought, take it for
+                // whole.
+                let may_be_cut = !self.named && !self.is_prompted && !stopped;
+                Ok(may_be_cut && open.form.role == Role::Reasoning)
             }
             _ => Ok(false),
         }

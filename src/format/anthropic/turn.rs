@@ -85,7 +85,7 @@ fn finish(turn: &mut TurnDraft, ending: &Ending) -> Result<Appended, Incomplete>
         let is_between = at > 0 && texts.get(at - 1..at + 2) == Some(&[true; 3][..]);
         match block.text("type").as_deref() {
             Some("text") if is_between => block.text("text").is_some_and(|text| !text.is_empty()),
-            Some("text") => block.get("text").is_some_and(|text| !is_blank(text)),
+            Some("text") => block.text("text").is_some_and(|text| !text.trim().is_empty()),
             // A thought without a signature was cut, and would be refused.
             Some("thinking") => block.word("signature").is_some(),
             Some("tool_use") => block.word("name").is_some(),

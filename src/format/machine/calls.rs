@@ -361,7 +361,8 @@ impl RowMachine {
         if self.spec.hold { Ok(()) } else { self.open.calls(choice).end_all(out) }
     }
 
-    /// Ends the call of an index or an id. Without one, none is known to have ended.
+    /// Ends the call of an index or an id. Without one it is the only one that is open, or none is
+    /// known to have ended.
     pub(super) fn call_end(
         &mut self,
         choice: u64,
@@ -373,7 +374,17 @@ impl RowMachine {
             Some(Index::Name(id)) if self.spec.hold => calls.hold_id(&id, out),
             Some(Index::Name(id)) if calls.has(&id) => calls.end(&id, out),
             None => {
-                out.warn(WarningCode::MissingIndex, "the end of a call names none: no call ended")
+                let only = calls.only_open();
+                let message = match only {
+                    Some(_) => "the end of a call names none: it is that of the only one",
+                    None => "the end of a call names none: no call ended",
+                };
+                out.warn(WarningCode::MissingIndex, message)?;
+                match only {
+                    Some(key) if self.spec.hold => calls.hold(key, out),
+                    Some(key) => calls.end_key(key, out),
+                    None => Ok(()),
+                }
             }
             Some(index) => {
                 let keys: SmallVec<[_; 2]> = SmallVec::from_iter([Some(index)]);

@@ -91,6 +91,12 @@ impl Calls {
         out.call_fault(self.choice, key, fault.0, fault.1)
     }
 
+    /// Returns the key of the call that is open, if only one is.
+    pub(crate) fn only_open(&self) -> Option<Key> {
+        let mut open = self.open.iter().copied();
+        open.next().filter(|_| open.next().is_none()).map(Key::Index)
+    }
+
     /// All calls have come to their end.
     pub(crate) fn end_all(&mut self, out: &mut EventOut) -> Done {
         self.open.clear();

@@ -195,6 +195,25 @@ fn streams_of_an_own_format_and_of_others_in_one_input() {
     }
 }
 
+/// What any rule of the format is for is its own, though another format's records look so too; and
+/// where an agent runs the calls, no record beside its messages makes one of the caller's.
+#[test]
+fn a_record_after_a_message_of_an_own_format() {
+    let scene = scene();
+    let call = "{\"function\":{\"name\":\"erase\",\"arguments\":{}}}";
+    let chat =
+        format!("{{\"model\":\"m\",\"message\":{{\"tool_calls\":[{call}]}},\"done\":true}}\n");
+    scene.write("all.ndjson", &(scene.read("2.sse") + &chat));
+    let weak =
+        "on = [\n{ kind = \"\", weak = true, has = \"message\", provider_event = \"message\" },";
+    for format in [FORMAT.replace("on = [", weak), format!("executor = \"agent\"\n{FORMAT}")] {
+        scene.write("gate.toml", &format);
+        let run = scene.run(&["classify", "-f", "gate.toml", "-f", "auto", "all.ndjson"]);
+        assert_eq!(run.out.lines().count(), 1, "{}", run.out);
+        assert!(run.out.contains("\"text\":\"Done.\",\"tool_calls\":[]"), "{}", run.out);
+    }
+}
+
 /// A call behind what is no field of an event stream is not passed over, though it proves nothing.
 #[test]
 fn a_torn_line_of_an_own_format() {
