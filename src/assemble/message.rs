@@ -298,25 +298,22 @@ impl OpenMessage {
         let waits = !is_no_id(result.id) && state.waiting.has(result.id);
         let open = state.calls.answered_by(&result).filter(|(call, _)| call.is_held || !waits);
         let mut held = None;
-        let mut is_sure = true;
-        if let Some((call, is_sure_of_held)) = open {
+        if let Some((call, is_sure)) = open {
             call.add_executor(result.executor.or(Some(Executor::Agent)));
             if !call.is_held {
                 call.is_answered = true;
                 let executor = call.executor();
                 return out.emit(Kind::ToolResult(ToolResult { executor, ..result }));
             }
-            held = Some((call.index, call.key));
-            is_sure = is_sure_of_held;
-        }
-        if let Some((_, key)) = held {
-            self.call_end(CallEnd { key, fault: None }, true, out)?;
+            let end = CallEnd { key: call.key, fault: None };
+            held = Some((call.index, is_sure));
+            self.call_end(end, true, out)?;
         }
         let state = self.choice(out);
-        let call = state.waiting.answer(&result, held.map(|(index, _)| index));
+        let call = state.waiting.answer(&result, held);
         match &call {
             None if is_no_id(result.id) => out.warn(ORPHAN_RESULT, None)?,
-            Some(call) if !(is_sure && call.is_sure) => out.warn(NAMELESS_RESULT, None)?,
+            Some(call) if !call.is_sure => out.warn(NAMELESS_RESULT, None)?,
             None | Some(_) => {}
         }
         let id = call.as_ref().map_or(result.id, |call| call.id);

@@ -115,20 +115,21 @@ impl Waiting {
         self.calls.iter().any(|call| call.executor.is_none())
     }
 
-    /// Takes out the call that a result is of, that of `index` if it is known to be.
+    /// Takes out the call that a result is of: that of an index if one was held for it, and is as sure
+    /// to be as that one.
     /// Of two calls of one id, the first result is the first one's. One that names no call is of the
     /// oldest of its tool that has none, of the oldest that was run, or of the oldest.
     pub(super) fn answer(
         &mut self,
         result: &ToolResult<'_>,
-        index: Option<u64>,
+        held: Option<(u64, bool)>,
     ) -> Option<AnsweredCall<'_>> {
         let text = |range: &Range<usize>| self.texts.within(range.clone());
         let find = |is_it: &dyn Fn(&WaitingCall) -> bool| self.calls.iter().position(is_it);
-        let (place, is_sure) = match is_no_id(result.id) {
-            _ if index.is_some() => (find(&|call| Some(call.index) == index)?, true),
-            false => (find(&|call| text(&call.id) == result.id)?, true),
-            true => {
+        let (place, is_sure) = match held {
+            Some((index, is_sure)) => (find(&|call| call.index == index)?, is_sure),
+            None if !is_no_id(result.id) => (find(&|call| text(&call.id) == result.id)?, true),
+            None => {
                 let calls = self.calls.iter().enumerate();
                 let fits = |(_, call): (usize, &WaitingCall)| {
                     let is_by = |executor| result.executor.is_none_or(|by| by == executor);

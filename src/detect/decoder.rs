@@ -158,7 +158,7 @@ impl AutoDecoder {
             };
         };
         match found {
-            _ if asked.accepts(record) || asked.has_rule_for(record) => Ok(Some(asked)),
+            _ if self.known.is_of(asked, record) => Ok(Some(asked)),
             Some(row) if row.is_of_errors() => Ok(found),
             Some(row) => Err(format!(
                 "--format {} was asked for, but the input looks like {}",

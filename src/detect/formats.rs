@@ -55,7 +55,7 @@ impl KnownFormats {
     /// Returns the format of a first record: the one that was asked for, if that has any rule for it.
     #[cfg(feature = "cli")]
     pub(super) fn of_first(&self, record: &Record<'_>) -> impl Iterator<Item = &'static Format> {
-        let asked = self.asked.filter(|row| row.accepts(record) || row.has_rule_for(record));
+        let asked = self.asked.filter(|row| self.is_of(row, record));
         let others = self.of(record).filter(move |row| asked != Some(*row));
         asked.into_iter().chain(others)
     }

@@ -26,10 +26,10 @@ fn takes(own: &Spec, format: &Format) -> bool {
         let record = record(event, sample.as_bytes());
         format.accepts(&record) && evidence::proves(own, &record)
     };
-    let of_row = format.row().into_iter().flat_map(|row| samples(row.spec));
-    let of_code = USUAL.iter().chain(&OTHERS).filter(|(name, _)| *name == format.name);
-    of_code.clone().any(|(_, sample)| is_taken("", sample))
-        || of_row.into_iter().any(|(event, sample)| is_taken(&event, &sample.to_string()))
+    let mut of_row = format.row().into_iter().flat_map(|row| samples(row.spec));
+    let mut of_code = USUAL.iter().chain(&OTHERS).filter(|(name, _)| *name == format.name);
+    of_code.any(|(_, sample)| is_taken("", sample))
+        || of_row.any(|(event, sample)| is_taken(&event, &sample.to_string()))
 }
 
 fn record<'r>(event_type: &'r str, data: &'r [u8]) -> Record<'r> {

@@ -707,22 +707,27 @@ fn end<'de, D: Deserializer<'de>>(from: D) -> Result<End, D::Error> {
     })
 }
 
+/// Reads true, false, or places.
+fn flag_or_places<'de, D: Deserializer<'de>, T>(
+    from: D,
+    [no, yes]: [T; 2],
+    of: fn(Places) -> T,
+) -> Result<T, D::Error> {
+    Ok(match FlagOrWord::deserialize(from)? {
+        FlagOrWord::Flag(true) => yes,
+        FlagOrWord::Flag(false) => no,
+        FlagOrWord::Word(places) => of(places.leak()),
+    })
+}
+
 /// Reads `call_end`.
 fn call_end<'de, D: Deserializer<'de>>(from: D) -> Result<CallEnds, D::Error> {
-    Ok(match FlagOrWord::deserialize(from)? {
-        FlagOrWord::Flag(true) => CallEnds::Yes,
-        FlagOrWord::Flag(false) => CallEnds::No,
-        FlagOrWord::Word(places) => CallEnds::Of(places.leak()),
-    })
+    flag_or_places(from, [CallEnds::No, CallEnds::Yes], CallEnds::Of)
 }
 
 /// Reads `weak`.
 fn weak<'de, D: Deserializer<'de>>(from: D) -> Result<Weak, D::Error> {
-    Ok(match FlagOrWord::deserialize(from)? {
-        FlagOrWord::Flag(true) => Weak::Yes,
-        FlagOrWord::Flag(false) => Weak::No,
-        FlagOrWord::Word(places) => Weak::Without(places.leak()),
-    })
+    flag_or_places(from, [Weak::No, Weak::Yes], Weak::Without)
 }
 
 /// Reads `ends`.
